@@ -1,0 +1,47 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["dist/", "out/", ".cache/", ".vscode-test/", "**/fixtures/"] },
+  {
+    files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
+    extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/no-misused-promises": "error",
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-non-null-assertion": "error",
+      "no-restricted-syntax": [
+        "error",
+        { selector: "ExportDefaultDeclaration", message: "Name your exports." },
+      ],
+      "no-console": "error",
+      eqeqeq: "error",
+    },
+  },
+  { files: ["src/cli.ts", "test/**/*.ts", "bench/**/*.ts"], rules: { "no-console": "off" } },
+  {
+    files: ["scripts/**/*.mjs", "bench/**/*.mjs", "test/**/*.mjs"],
+    extends: [js.configs.recommended],
+    languageOptions: {
+      globals: Object.fromEntries(
+        [
+          "process",
+          "console",
+          "URL",
+          "Buffer",
+          "fetch",
+          "setTimeout",
+          "clearTimeout",
+          "AbortController",
+          "AbortSignal",
+        ].map((name) => [name, "readonly"]),
+      ),
+    },
+  },
+);

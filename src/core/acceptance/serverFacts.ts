@@ -1,0 +1,31 @@
+export interface SlotFacts {
+  readonly id: number;
+  readonly nCtx: number;
+  readonly busy: boolean;
+}
+
+export interface ServerModel {
+  readonly id: string;
+  /** As the server sees it; the file may be on another machine. */
+  readonly path?: string;
+  readonly nCtxTrain?: number;
+  readonly parameters?: number;
+  /** Bytes of all tensors. */
+  readonly weightsBytes?: number;
+}
+
+/** What a running llama-server says about itself (`/props`, `/slots`, `/v1/models`). */
+export interface ServerFacts {
+  readonly url: string;
+  /** e.g. "b11669-Debian". */
+  readonly build?: string;
+  readonly role: "single" | "router";
+  readonly model: ServerModel;
+  /** Tokens one request may hold: `default_generation_settings.n_ctx`. */
+  readonly nCtxPerSlot: number;
+  readonly totalSlots: number;
+  /** Absent where the server was started with `--no-slots`. */
+  readonly slots?: readonly SlotFacts[];
+  readonly sleeping: boolean;
+  readonly hasVision: boolean;
+}

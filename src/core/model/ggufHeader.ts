@@ -1,0 +1,19 @@
+export type MetadataValue = string | number | bigint | boolean | readonly MetadataValue[];
+
+export interface TensorInfo {
+  readonly name: string;
+  /** Dimensions as stored, fastest first. */
+  readonly shape: readonly number[];
+  /** ggml type number. */
+  readonly type: number;
+  readonly bytes: number;
+}
+
+/** What a GGUF says before its weights; all shards together. Vocabulary arrays are left out (they are read elsewhere). */
+export interface GgufHeader {
+  /** Where it was read from: path or address of the first part. */
+  readonly locator: string;
+  readonly metadata: ReadonlyMap<string, MetadataValue>;
+  readonly tensors: readonly TensorInfo[];
+  readonly fileBytes: number;
+}

@@ -1,0 +1,20 @@
+import type { Text } from "../text";
+
+/** How long a prompt takes to read, and how sure that is. */
+export type Prediction =
+  | {
+      readonly known: true;
+      readonly seconds: number;
+      /** Ends of the 80 % band. */
+      readonly lowSeconds: number;
+      readonly highSeconds: number;
+      readonly generationTokensPerSecond?: number;
+      readonly basis: PredictionBasis;
+    }
+  | { readonly known: false; readonly reason: Text; readonly basis?: PredictionBasis };
+
+export interface PredictionBasis {
+  /** Deepest position (tokens) a point of the curve reaches. */
+  readonly deepestDepth: number;
+  readonly points: number;
+}

@@ -1,0 +1,43 @@
+import type { AcceptanceReport } from "../acceptance/acceptanceReport";
+import type { ServerFacts } from "../acceptance/serverFacts";
+import type { Known } from "../known";
+import type { MemoryReport } from "../memory/memoryReport";
+import type { Prediction } from "../prefill/prediction";
+import type { Provenance } from "../provenance";
+import type { Text } from "../text";
+import type { TokenCount } from "../tokens/tokenCount";
+
+export interface ModelSummary {
+  readonly name: string;
+  readonly architecture?: string;
+  readonly quantisation?: string;
+  readonly contextLength?: number;
+  readonly parameters?: number;
+  readonly weightsBytes?: number;
+  readonly provenance: Provenance;
+}
+
+export type VerdictKind = "fits" | "tight" | "exceedsContext" | "exceedsMemory" | "unknown";
+
+/** The answer in one sentence, and what to do next where it is not "fits". */
+export interface Verdict {
+  readonly kind: VerdictKind;
+  readonly sentence: Text;
+  readonly reasons: readonly Text[];
+  readonly remedies: readonly Text[];
+}
+
+/** The one object every surface draws. Immutable; a newer revision replaces it. */
+export interface GaugeReport {
+  readonly revision: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly scope: { readonly label: string; readonly roots: readonly string[] };
+  readonly tokens: TokenCount;
+  readonly server: Known<ServerFacts>;
+  readonly model: Known<ModelSummary>;
+  readonly acceptance: AcceptanceReport;
+  readonly memory: Known<MemoryReport>;
+  readonly prefill: Prediction;
+  readonly verdict: Verdict;
+}

@@ -1,0 +1,21 @@
+import type { Text } from "../text";
+import type { GaugeReport } from "./gaugeReport";
+
+export interface EstimateProgress {
+  readonly stage: "listing" | "counting" | "judging";
+  readonly filesDone: number;
+  readonly filesFound: number;
+  readonly tokens: number;
+}
+
+export interface Failure {
+  readonly problem: Text;
+  readonly remedy: Text;
+}
+
+/** What the gauge is doing. The last report stays on show while a newer one is made, or when making it failed. */
+export type GaugeState =
+  | { readonly status: "idle" }
+  | { readonly status: "counting"; readonly progress: EstimateProgress; readonly last?: GaugeReport }
+  | { readonly status: "ready"; readonly report: GaugeReport; readonly stale: boolean }
+  | { readonly status: "failed"; readonly failure: Failure; readonly last?: GaugeReport };

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+const src = path.join(import.meta.dirname, "../../src");
+
+type Room = "core" | "node" | "client" | "server" | "webview" | "main";
+
+/** Which other rooms, and which packages, a room may import. `src/*.ts` are the composition roots ("main"). */
+const allowed: Record<Room, { rooms: readonly Room[]; packages: (name: string) => boolean }> = {
+  core: { rooms: [], packages: () => false },
+  node: { rooms: ["core"], packages: (name) => name !== "vscode" && !isBrowserPackage(name) },
+  client: { rooms: ["core"], packages: (name) => name === "vscode" || name === "vscode-languageclient/node" },
+  server: { rooms: ["core"], packages: (name) => name.startsWith("vscode-languageserver") || isNode(name) },
+  webview: { rooms: ["core"], packages: isBrowserPackage },
+  main: { rooms: ["core", "node", "client", "server"], packages: (name) => name !== "" },
+};
+
+function isBrowserPackage(name: string): boolean {
+  return /^(lit|@vscode-elements|d3-)/.test(name);
+}
+
+function isNode(name: string): boolean {
+  return name.startsWith("node:") || builtinModules.includes(name);
+}
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+function importsOf(file: string, text: string): Import[] {
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\s[^"';]*?from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/g,
+  );
+  return Array.from(found, (match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? "" }));
+}
+
+function roomOf(file: string): Room {
+  const [first, second] = path.relative(src, file).split(path.sep);
+  return second === undefined ? "main" : (first as Room);
+}
+
+/** The wrong arrows in a file, in words. */
+export function wrongArrows(file: string, text: string): string[] {
+  const room = roomOf(file);
+  return importsOf(file, text).flatMap(({ specifier }) => {
+    const relative = specifier.startsWith(".");
+    const target = relative ? roomOf(path.resolve(path.dirname(file), specifier)) : undefined;
+    const fine =
+      target === undefined
+        ? allowed[room].packages(specifier)
+        : target === room || allowed[room].rooms.includes(target);
+    return fine ? [] : [`${path.relative(src, file)} (${room}) imports ${specifier}`];
+  });
+}
+
+describe("the walls of the house", () => {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => path.join(src, name));
+
+  it("has only arrows towards core", () => {
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.flatMap((file) => wrongArrows(file, readFileSync(file, "utf8")))).toEqual([]);
+  });
+
+  it.each([
+    ["core/report/x.ts", 'import { window } from "vscode";'],
+    ["core/report/x.ts", 'import fs from "node:fs";'],
+    ["core/report/x.ts", 'export { a } from "../../node/a";'],
+    ["core/x.ts", 'const fs = await import("node:fs");'],
+    ["client/gauge.ts", 'import { walk } from "../node/walk";'],
+    ["webview/view.ts", 'import type { Uri } from "vscode";'],
+    ["server/main.ts", 'import "../client/gauge";'],
+    ["node/http.ts", 'import {\n  a,\n  b,\n} from "vscode";'],
+  ])("finds a wrong arrow: %s with %s", (file, text) => {
+    expect(wrongArrows(path.join(src, file), text)).toHaveLength(1);
+  });
+
+  it.each([
+    ["node/http.ts", 'import { UserError } from "../core/userError";\nimport { execa } from "execa";'],
+    ["extension.ts", 'import { Gauge } from "./client/gauge";\nimport { walk } from "./node/walk";'],
+  ])("lets a right arrow pass: %s", (file, text) => {
+    expect(wrongArrows(path.join(src, file), text)).toEqual([]);
+  });
+});
