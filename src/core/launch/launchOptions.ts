@@ -1,0 +1,81 @@
+export type FlashAttn = "on" | "off" | "auto";
+export type SplitMode = "none" | "layer" | "row" | "tensor";
+
+/** Where a value came from; later ones win over earlier ones: config file < environment < preset < command line. */
+export type OptionOrigin =
+  | { readonly kind: "commandLine"; readonly flag: string }
+  | { readonly kind: "environment"; readonly variable: string }
+  | { readonly kind: "preset"; readonly section: string; readonly key: string; readonly line: number }
+  | { readonly kind: "server"; readonly endpoint: string };
+
+export interface TensorOverride {
+  /** llama.cpp's regular expression over tensor names. */
+  readonly pattern: string;
+  readonly buffer: string;
+}
+
+/**
+ * What a llama-server command line says about memory and context. An absent field was not given: llama.cpp's default
+ * holds, and `-fit` may change it. Field names are llama-server's long option names.
+ */
+export interface LaunchOptions {
+  readonly model?: string;
+  readonly hfRepo?: string;
+  readonly hfFile?: string;
+  readonly mmproj?: string;
+  readonly mmprojOffload?: boolean;
+  /** 0 written explicitly asks for the whole training context and keeps `-fit` from reducing it. */
+  readonly ctxSize?: number;
+  /** -1: auto (four slots, unified). */
+  readonly parallel?: number;
+  readonly kvUnified?: boolean;
+  readonly kvUnifiedPerSlot?: number;
+  readonly batchSize?: number;
+  readonly ubatchSize?: number;
+  readonly flashAttn?: FlashAttn;
+  readonly cacheTypeK?: string;
+  readonly cacheTypeV?: string;
+  readonly swaFull?: boolean;
+  readonly kvOffload?: boolean;
+  readonly opOffload?: boolean;
+  readonly repack?: boolean;
+  readonly noHost?: boolean;
+  readonly loadMode?: string;
+  readonly gpuLayers?: number | "auto" | "all";
+  readonly splitMode?: SplitMode;
+  readonly tensorSplit?: readonly number[];
+  readonly mainGpu?: number;
+  /** Empty: `-dev none`. */
+  readonly devices?: readonly string[];
+  readonly rpc?: readonly string[];
+  readonly overrideTensor?: readonly TensorOverride[];
+  readonly cpuMoe?: boolean;
+  readonly nCpuMoe?: number;
+  readonly nCpuFfn?: number;
+  readonly fit?: boolean;
+  /** MiB per device. */
+  readonly fitTarget?: readonly number[];
+  readonly fitCtx?: number;
+  /** MiB; -1 no limit, 0 off. */
+  readonly cacheRam?: number;
+  readonly ctxCheckpoints?: number;
+  readonly checkpointMinStep?: number;
+  readonly contextShift?: boolean;
+  readonly specType?: readonly string[];
+  readonly specDraftModel?: string;
+  readonly specDraftNMax?: number;
+  readonly specDraftTypeK?: string;
+  readonly specDraftTypeV?: string;
+  readonly specDraftNgl?: number | "auto" | "all";
+  readonly specDraftNUbatch?: number;
+  readonly ropeScaling?: string;
+  readonly ropeScale?: number;
+  readonly ropeFreqBase?: number;
+  readonly ropeFreqScale?: number;
+  readonly yarnOrigCtx?: number;
+  readonly overrideKv?: readonly string[];
+  readonly embedding?: boolean;
+  readonly alias?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
