@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 const src = path.join(import.meta.dirname, "../../src");
 
-type Room = "core" | "node" | "client" | "server" | "webview" | "main";
+type Room = "core" | "node" | "client" | "server" | "webview" | "cli" | "main";
 
 /** Which other rooms, and which packages, a room may import. `src/*.ts` are the composition roots ("main"). */
 const allowed: Record<Room, { rooms: readonly Room[]; packages: (name: string) => boolean }> = {
@@ -14,7 +14,8 @@ const allowed: Record<Room, { rooms: readonly Room[]; packages: (name: string) =
   client: { rooms: ["core"], packages: (name) => name === "vscode" || name === "vscode-languageclient/node" },
   server: { rooms: ["core"], packages: (name) => name.startsWith("vscode-languageserver") || isNode(name) },
   webview: { rooms: ["core"], packages: isBrowserPackage },
-  main: { rooms: ["core", "node", "client", "server"], packages: (name) => name !== "" },
+  cli: { rooms: ["core", "node"], packages: (name) => name === "commander" || isNode(name) },
+  main: { rooms: ["core", "node", "client", "server", "cli"], packages: (name) => name !== "" },
 };
 
 function isBrowserPackage(name: string): boolean {

@@ -1,0 +1,55 @@
+import { formatText } from "../core/format";
+import { isText } from "../core/text";
+
+/** Exit codes of the stable contract. */
+export const exitCode = { done: 0, no: 1, badInput: 2, outsideFailed: 3 } as const;
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
+
+/** One JSON document; sentences become English strings. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${toJson(value)}\n`);
+}
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (isText(part) ? formatText(part) : part), 2);
+}
+
+export function printLines(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(""));
+}
+
+export function printError(message: string): void {
+  process.stderr.write(`llama-gauge: ${printable(message)}\n`);
+}
+
+/** Progress for people at a terminal; nothing where stderr is a file or a pipe. */
+export function printProgress(message: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${printable(message)}`);
+}
+
+export function endProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
+}
+
+/** File names may hold control characters; a terminal must not obey them. */
+function printable(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Rows as aligned columns; numbers (first character a digit, ≈ or -) to the right. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? "").length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, column) =>
+        /^[≈\d-]/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
+}

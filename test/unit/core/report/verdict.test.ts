@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import type { AcceptanceReport } from "../../../../src/core/acceptance/acceptanceReport";
+import type { ServerFacts } from "../../../../src/core/acceptance/serverFacts";
+import { formatText } from "../../../../src/core/format";
+import { known, unknown } from "../../../../src/core/known";
+import type { MemoryReport, MemoryVerdict } from "../../../../src/core/memory/memoryReport";
+import { judge, type VerdictInputs } from "../../../../src/core/report/verdict";
+import { say } from "../../../../src/core/text";
+
+const acceptance: AcceptanceReport = {
+  accepted: true,
+  promptTokens: 19_840,
+  exact: true,
+  parts: { files: 19_212, packing: 216, template: 412 },
+  nCtxPerSlot: 32_512,
+  answerRoom: 12_672,
+  answerReserve: 2_048,
+  reasons: [],
+};
+
+const server: ServerFacts = {
+  url: "http://127.0.0.1:9931",
+  role: "single",
+  model: { id: "m" },
+  nCtxPerSlot: 32_512,
+  totalSlots: 1,
+  sleeping: false,
+  hasVision: false,
+};
+
+const memory = (verdict: MemoryVerdict): MemoryReport => ({
+  source: "computed",
+  context: { nCtx: 32_512, nCtxPerSlot: 32_512, slots: 1, unified: true },
+  kv: [],
+  recurrentBytes: 0,
+  devices: [],
+  totalBytes: 0,
+  interval: { lowBytes: 0, highBytes: 0 },
+  bytesPerToken: 0,
+  verdict,
+  warnings: [],
+});
+
+const inputs: VerdictInputs = {
+  acceptance,
+  server: known(server),
+  memory: unknown(say`no model`, say`Choose a model.`),
+  prefill: { known: false, reason: say`Run a depth probe.` },
+};
+
+describe("verdict", () => {
+  it("says in one sentence that it fits and how long it takes", () => {
+    const verdict = judge({
+      ...inputs,
+      prefill: {
+        known: true,
+        seconds: 98,
+        lowSeconds: 89,
+        highSeconds: 112,
+        generationTokensPerSecond: 15.6,
+        basis: { deepestDepth: 16_384, points: 4 },
+      },
+    });
+    expect(verdict.kind).toBe("fits");
+    expect(formatText(verdict.sentence)).toBe(
+      "Fits. 19,840 of 32,512 tokens · ≈ 98 s to first token (89 s – 112 s) · 15.6 t/s after",
+    );
+  });
+
+  it("counts how many tokens are too many: the last accepted prompt is one below the context", () => {
+    const verdict = judge({
+      ...inputs,
+      acceptance: { ...acceptance, accepted: false, promptTokens: 32_512, answerRoom: 0 },
+    });
+    expect(verdict.kind).toBe("exceedsContext");
+    expect(formatText(verdict.sentence)).toBe("Does not fit. 32,512 of 32,512 tokens: 1 too many.");
+  });
+
+  it("is tight when the answer has less room than wanted", () => {
+    expect(judge({ ...inputs, acceptance: { ...acceptance, answerRoom: 2_047 } }).kind).toBe("tight");
+  });
+
+  it.each([
+    ["exceeds", "exceedsMemory"],
+    ["tight", "tight"],
+    ["fits", "fits"],
+    ["unknown", "fits"],
+  ] as const)("without a server, memory that %s makes it %s", (held, kind) => {
+    const offline = { ...inputs, server: unknown(say`no server`, say`Start one.`) };
+    expect(judge({ ...offline, memory: known(memory(held)) }).kind).toBe(kind);
+  });
+
+  it("believes a running server more than a formula", () => {
+    expect(judge({ ...inputs, memory: known(memory("exceeds")) }).kind).toBe("fits");
+  });
+
+  it("does not guess without a context, and names the next step", () => {
+    const verdict = judge({
+      ...inputs,
+      server: unknown(say`no server`, say`Start one.`),
+      acceptance: { ...acceptance, exact: false, accepted: null, nCtxPerSlot: null, answerRoom: null },
+    });
+    expect(verdict.kind).toBe("unknown");
+    expect(formatText(verdict.sentence)).toBe("≈ 19,840 tokens. Whether they fit is not known yet.");
+    expect(verdict.remedies.map((step) => formatText(step))).toContain("Start one.");
+  });
+});
