@@ -13,10 +13,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 
-/** LLAMA_GAUGE_CACHE, else `llama-gauge` in the user's cache folder. */
+/** LLAMA_GAUGE_CACHE, else `~/.cache/llama-gauge`. */
 export function cacheFolder() {
-  const base = process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache");
-  return path.resolve(process.env.LLAMA_GAUGE_CACHE || path.join(base, "llama-gauge"));
+  return path.resolve(process.env.LLAMA_GAUGE_CACHE ?? path.join(os.homedir(), ".cache", "llama-gauge"));
 }
 
 const stamp = ".complete";
