@@ -1,0 +1,11 @@
+import { defineConfig } from "vitest/config";
+
+// one file at a time: they start servers and measure them
+export default defineConfig({
+  test: {
+    include: ["integration/**/*.test.ts"],
+    fileParallelism: false,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+  },
+});
