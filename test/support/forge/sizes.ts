@@ -1,0 +1,17 @@
+/** "tiny": a dozen MB, for most tests. "slope": prefill on two cores slows down visibly with depth. */
+export type ModelSize = "tiny" | "slope";
+
+export interface Dimensions {
+  readonly layers: number;
+  readonly embedding: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headSize: number;
+  readonly feedForward: number;
+}
+
+/** Widths and head sizes are multiples of 32, the block of q8_0: every KV cache type works. */
+export const dimensions: Record<ModelSize, Dimensions> = {
+  tiny: { layers: 2, embedding: 64, heads: 2, kvHeads: 1, headSize: 32, feedForward: 128 },
+  slope: { layers: 4, embedding: 128, heads: 8, kvHeads: 2, headSize: 64, feedForward: 256 },
+};
