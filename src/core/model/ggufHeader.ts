@@ -16,4 +16,8 @@ export interface GgufHeader {
   readonly metadata: ReadonlyMap<string, MetadataValue>;
   readonly tensors: readonly TensorInfo[];
   readonly fileBytes: number;
+  /** Entries of `tokenizer.ggml.tokens`; absent where the header has none. */
+  readonly vocabularySize?: number;
+  /** The tensors of the table end after the file does: a download that stopped, or the header alone. */
+  readonly truncated?: boolean;
 }

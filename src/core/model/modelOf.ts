@@ -1,0 +1,94 @@
+import { bytes, say } from "../text";
+import { architectures } from "./architectures";
+import type { GgufHeader } from "./ggufHeader";
+import { layersOf } from "./layers";
+import { metadataOf } from "./metadata";
+import type { Experts, MlaShape, Model, ModelWarning } from "./model";
+import { tensorSizes } from "./tensorSizes";
+
+/** More layers than any model has; a header asking for more is lying. */
+const maxLayers = 4096;
+
+/** Hyper-parameters as llama.cpp's `load_hparams` reads them. Never throws: doubtful values become warnings. */
+export function modelOf(header: GgufHeader): Model {
+  const meta = metadataOf(header);
+  const rules = architectures.get(meta.architecture);
+  const warnings: ModelWarning[] = [];
+  if (rules === undefined) {
+    warnings.push({
+      code: "architectureUnknown",
+      message: say`The architecture "${meta.architecture}" is not known here: weights are exact, the KV cache is computed as for a plain transformer, compute buffers are a rough guess.`,
+    });
+  }
+  const blocks = Math.min(meta.integer("block_count") ?? 0, maxLayers);
+  const stored = rules?.loops === true ? blocks * Math.min(meta.integer("num_loops") ?? 1, 64) : blocks;
+  const mtpLayers = Math.min(meta.integer("nextn_predict_layers") ?? 0, blocks);
+  const contextLength = meta.integer("context_length") ?? 0;
+  if (contextLength === 0) {
+    warnings.push({ code: "noContextLength", message: say`The header does not name a training context.` });
+  }
+  if (header.tensors.length === 0) {
+    warnings.push({
+      code: "noTensors",
+      message: say`The header lists no tensors: weights are counted as ${bytes(0)}.`,
+    });
+  }
+  const mla = mlaOf(meta);
+  const built = layersOf(meta, rules, stored, mtpLayers, mla);
+  for (const key of meta.doubts) {
+    warnings.push({
+      code: "headerValueIgnored",
+      message: say`The header's value of ${key} cannot be true and is ignored.`,
+    });
+  }
+  const embedding = header.tensors.find((tensor) => tensor.name === "token_embd.weight");
+  return {
+    architecture: meta.architecture,
+    rules,
+    name: meta.text("general.name"),
+    contextLength,
+    embeddingLength: meta.integer("embedding_length") ?? 0,
+    vocabularySize: meta.integer("vocab_size") ?? embedding?.shape[1] ?? header.vocabularySize ?? 0,
+    layers: built.layers,
+    mtpLayers,
+    slidingWindow: built.slidingWindow,
+    mla,
+    experts: expertsOf(meta),
+    stateKeys: {
+      innerSize: meta.integer("ssm.inner_size") ?? 0,
+      stateSize: meta.integer("ssm.state_size") ?? 0,
+      groupCount: meta.integer("ssm.group_count") ?? 0,
+      convKernel: meta.integer("ssm.conv_kernel") ?? 0,
+      timeStepRank: meta.integer("ssm.time_step_rank") ?? 0,
+      headSize: meta.integer("wkv.head_size") ?? meta.integer("kda.head_dim") ?? 0,
+    },
+    perLayerEmbedding: meta.integer("embedding_length_per_layer_input") ?? 0,
+    causal: header.metadata.get(`${meta.architecture}.attention.causal`) !== false,
+    poolingType: meta.integer("pooling_type") ?? 0,
+    tensors: tensorSizes(header, blocks),
+    warnings,
+  };
+}
+
+function mlaOf(meta: ReturnType<typeof metadataOf>): MlaShape | undefined {
+  const keyLength = meta.integer("attention.key_length_mla");
+  const valueLength = meta.integer("attention.value_length_mla");
+  if (keyLength === undefined || valueLength === undefined) return undefined;
+  const kvLoraRank = meta.integer("attention.kv_lora_rank") ?? 0;
+  return { kvLoraRank, ropeDimensions: meta.integer("rope.dimension_count") ?? 0, keyLength, valueLength };
+}
+
+function expertsOf(meta: ReturnType<typeof metadataOf>): Experts | undefined {
+  const count = meta.integer("expert_count");
+  if (count === undefined) return undefined;
+  const feedForward = meta.integer("expert_feed_forward_length") ?? meta.integer("feed_forward_length") ?? 0;
+  return {
+    count,
+    used: meta.integer("expert_used_count") ?? 0,
+    feedForward,
+    sharedFeedForward:
+      meta.integer("expert_shared_feed_forward_length") ??
+      feedForward * (meta.integer("expert_shared_count") ?? 0),
+    leadingDense: meta.integer("leading_dense_block_count") ?? 0,
+  };
+}
