@@ -1,0 +1,128 @@
+import { count, say } from "../text";
+import type { Text } from "../text";
+import { UserError } from "../userError";
+
+/**
+ * What a curve was measured on. Two curves with different keys are never mixed: KV cache types, ubatch, build and
+ * device each change the slope.
+ */
+export interface CurveKey {
+  readonly model: string;
+  readonly build: string;
+  readonly flags: string;
+  /** e.g. "CUDA", "Vulkan (RADV)". */
+  readonly backend?: string;
+  readonly hardware?: string;
+}
+
+/** `tokens` tokens prefilled with `depth` tokens already in the cache took `seconds`. */
+export interface CurvePoint {
+  readonly depth: number;
+  readonly tokens: number;
+  readonly seconds: number;
+}
+
+export interface GenerationPoint {
+  readonly depth: number;
+  readonly tokensPerSecond: number;
+}
+
+/** Prefill cost by depth, as measured by a probe, a bench or real requests of one key. */
+export interface DepthCurve {
+  readonly key: CurveKey;
+  /** In order of depth. */
+  readonly points: readonly CurvePoint[];
+  readonly generation: readonly GenerationPoint[];
+  /** Seconds per request that no token explains. */
+  readonly overheadSeconds?: number;
+  /** Standard deviation of ln(time) between repeats in the session of the probe, where it was seen. */
+  readonly spread?: number;
+}
+
+const maxPoints = 100_000;
+
+/** Reads a `CURVE.json` document. Fails with `invalidInput` naming the field. */
+export function parseDepthCurve(document: unknown): DepthCurve {
+  const root = record(document, "The top level");
+  const key = root["key"] === undefined ? {} : record(root["key"], "key");
+  const points = list(root["points"], "points").map((entry, i): CurvePoint => {
+    const point = record(entry, `points[${i}]`);
+    return {
+      depth: number(point["depth"], `points[${i}].depth`, 0),
+      tokens: number(point["tokens"], `points[${i}].tokens`, 1),
+      seconds: number(point["seconds"], `points[${i}].seconds`, Number.MIN_VALUE),
+    };
+  });
+  if (points.length === 0) throw invalid(say`A curve needs at least one point.`);
+  const generation = list(root["generation"] ?? [], "generation").map((entry, i): GenerationPoint => {
+    const point = record(entry, `generation[${i}]`);
+    return {
+      depth: number(point["depth"], `generation[${i}].depth`, 0),
+      tokensPerSecond: number(point["tokensPerSecond"], `generation[${i}].tokensPerSecond`, Number.MIN_VALUE),
+    };
+  });
+  const backend = words(key["backend"]);
+  const hardware = words(key["hardware"]);
+  return {
+    key: {
+      model: words(key["model"]),
+      build: words(key["build"]),
+      flags: words(key["flags"]),
+      ...(backend !== "" && { backend }),
+      ...(hardware !== "" && { hardware }),
+    },
+    points: points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
+    generation: generation.toSorted((p, q) => p.depth - q.depth),
+    ...(root["overheadSeconds"] !== undefined && {
+      overheadSeconds: number(root["overheadSeconds"], "overheadSeconds", 0),
+    }),
+    ...(root["spread"] !== undefined && { spread: number(root["spread"], "spread", 0) }),
+  };
+}
+
+/** Whether two curves were measured on the same model, build, flags and machine, and may be joined. */
+export function sameKey(one: CurveKey, other: CurveKey): boolean {
+  return differingFields(one, other).length === 0;
+}
+
+export function differingFields(one: CurveKey, other: CurveKey): readonly (keyof CurveKey)[] {
+  const fields = ["model", "build", "flags", "backend", "hardware"] as const;
+  return fields.filter((field) => (one[field] ?? "") !== (other[field] ?? ""));
+}
+
+function invalid(problem: Text): UserError {
+  return new UserError("invalidInput", problem, say`Give a curve as "probe" writes it.`);
+}
+
+function record(value: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(say`${where} of the curve is not an object.`);
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function list(value: unknown, where: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw invalid(say`${where} of the curve is not a list.`);
+  if (value.length > maxPoints)
+    throw invalid(say`${where} of the curve has more than ${count(maxPoints)} entries.`);
+  return value;
+}
+
+function number(value: unknown, where: string, least: number): number {
+  if (typeof value !== "number" || !Number.isFinite(value) || value < least || value > 1e12) {
+    throw invalid(say`${where} of the curve is not a number in range: ${shown(value)}.`);
+  }
+  return value;
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) as string | undefined)?.slice(0, 40) ?? "missing";
+}
+
+/** A key's field as words: lists are joined, objects written out, so that keys can be compared as text. */
+function words(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(words).join(" ");
+  return JSON.stringify(value);
+}

@@ -1,0 +1,35 @@
+import type { GenerationPoint } from "./depthCurve";
+import { median } from "./curveFit";
+
+/**
+ * Seconds per generated token at a depth: linear in depth, because every step reads the whole cache once more. From
+ * three depths on the slope leaves out depth 0, where sliding windows are not full yet.
+ */
+export function generationSecondsPerToken(
+  points: readonly GenerationPoint[],
+  depth: number,
+): number | undefined {
+  const costs = new Map<number, number[]>();
+  for (const point of points) {
+    costs.set(point.depth, [...(costs.get(point.depth) ?? []), 1 / point.tokensPerSecond]);
+  }
+  const knots = Array.from(costs, ([at, repeats]) => ({ at, cost: median(repeats) })).sort(
+    (p, q) => p.at - q.at,
+  );
+  const [first, second] = knots;
+  if (first === undefined) return undefined;
+  if (second === undefined) return depth <= 2 * first.at || depth < 2048 ? first.cost : undefined;
+  const right = knots.findIndex((k) => k.at >= depth);
+  const after = knots[right];
+  const before = knots[right - 1];
+  if (after !== undefined && before !== undefined) {
+    return before.cost + ((after.cost - before.cost) * (depth - before.at)) / (after.at - before.at);
+  }
+  if (right === 0) return first.cost;
+  const tail = knots.length < 3 ? knots : knots.slice(Math.max(1, Math.floor(knots.length / 2) - 1));
+  const mean = tail.reduce((s, k) => s + k.at, 0) / tail.length;
+  const level = tail.reduce((s, k) => s + k.cost, 0) / tail.length;
+  const reach = tail.reduce((s, k) => s + (k.at - mean) ** 2, 0);
+  const slope = tail.reduce((s, k) => s + (k.at - mean) * (k.cost - level), 0) / Math.max(reach, 1e-9);
+  return level + Math.max(0, slope) * (depth - mean);
+}

@@ -1,0 +1,95 @@
+import { count, say } from "../text";
+import { costAt, fitCurve, secondsBetween } from "./curveFit";
+import type { CurveFit } from "./curveFit";
+import type { DepthCurve } from "./depthCurve";
+import { generationSecondsPerToken } from "./generationSpeed";
+import { isKneeProne } from "./kneeProne";
+import type { Prediction, PredictionBasis } from "./prediction";
+
+export interface PredictionQuery {
+  /** Tokens of the prompt that are not in the cache. */
+  readonly tokens: number;
+  /** Tokens already in the cache. */
+  readonly cached?: number;
+  /** Standard deviation of ln(time) between the day of the curve and today; see `sessionSpread`. */
+  readonly sessionSpread?: number;
+}
+
+/** Beyond this multiple of the probed depth no published series says how far off a line is. */
+const furthest = 16;
+const furthestOfTwoPoints = 8;
+const furthestWhenKneeProne = 2;
+const furthestOfOnePoint = 1.5;
+
+/** Seconds to prefill, with the band that holds 8 times in 10, or why nobody can know. */
+export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
+  const { tokens, cached = 0, sessionSpread = 0 } = query;
+  const fit = fitCurve(curve);
+  const basis: PredictionBasis = { deepestDepth: fit.end, points: curve.points.length };
+  const target = cached + tokens;
+  const kneeProne = isKneeProne(curve.key);
+  const limit = Math.floor(fit.end * furthestFactor(fit, kneeProne) * 1.005);
+  if (target > limit) {
+    return {
+      known: false,
+      reason: kneeProne
+        ? say`Unknown beyond ${count(limit)} tokens: on Vulkan with shared memory the cost can rise steeply behind the probed depth of ${count(fit.end)} tokens. Probe deeper.`
+        : say`Unknown beyond ${count(limit)} tokens: the curve was only measured to ${count(fit.end)} tokens with ${count(fit.knots.length)} depths. Probe deeper.`,
+      basis,
+    };
+  }
+  const generation = generationSecondsPerToken(curve.generation, target);
+  // Few tokens are bound by memory, not by arithmetic: reading them costs at least one step.
+  const step = tokens > 0 ? (generation ?? 0) : 0;
+  const reading = Math.max(step, secondsBetween(fit, cached, target));
+  const seconds = (curve.overheadSeconds ?? 0) + reading;
+  const { slow, fast } = band(fit, { cached, target, kneeProne });
+  const session = 1.2816 * Math.hypot(curve.spread ?? 0, sessionSpread);
+  return {
+    known: true,
+    seconds,
+    lowSeconds: seconds * Math.exp(-Math.hypot(fast, session)),
+    highSeconds: seconds * Math.exp(Math.hypot(slow, session)),
+    ...(generation !== undefined && { generationTokensPerSecond: 1 / generation }),
+    basis,
+  };
+}
+
+function furthestFactor(fit: CurveFit, kneeProne: boolean): number {
+  if (fit.knots.length < 2) return furthestOfOnePoint;
+  if (kneeProne) return furthestWhenKneeProne;
+  return fit.knots.length < 3 ? furthestOfTwoPoints : furthest;
+}
+
+/**
+ * Half-widths of the 80 % band as ln(time): what the form missed on public series at that multiple of the probed depth,
+ * what the scatter of the points says about the slope, and what two runs of the same thing differ by.
+ */
+function band(
+  fit: CurveFit,
+  { cached, target, kneeProne }: { cached: number; target: number; kneeProne: boolean },
+): { readonly slow: number; readonly fast: number } {
+  const total = Math.max(secondsBetween(fit, cached, target), Number.MIN_VALUE);
+  const from = Math.max(cached, fit.end);
+  const octaves = target > from ? Math.log2(target / fit.end) : 0;
+  const form = fit.knots.length < 3 ? 0.025 * octaves ** 1.9 : 0.0095 * octaves ** 1.5;
+  const slope =
+    target > from
+      ? ((target - from) *
+          ((target + from) / 2 - fit.tail.mean) *
+          fit.tail.slopeError *
+          costAt(fit, fit.tail.mean)) /
+        total
+      : 0;
+  const shortest = Math.min(...fit.knots.map((k) => k.tokens));
+  const short = target - cached < shortest ? 0.15 * (1 - (target - cached) / shortest) : 0;
+  const sides = Math.hypot(form, 1.3 * slope, 0.02 * largestGap(fit), 0.005, short);
+  return kneeProne
+    ? { slow: Math.hypot(sides, 0.08 * octaves), fast: Math.hypot(sides, 0.02 * octaves) }
+    : { slow: sides, fast: sides };
+}
+
+/** The largest part of the probed range that lies between two neighbouring knots. */
+function largestGap({ knots, end }: CurveFit): number {
+  return Math.max(...knots.map((k, i) => k.position - (knots[i - 1]?.position ?? 0))) / end;
+}
