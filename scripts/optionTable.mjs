@@ -44,6 +44,7 @@ export function readHelp(help) {
 function readNames(line) {
   const names = [];
   const negatives = [];
+  const inOrder = [];
   let rest = line;
   for (;;) {
     const match = /^(--?[A-Za-z][\w.-]*)(,?)(\s*)/.exec(rest);
@@ -52,23 +53,20 @@ function readNames(line) {
     const positive = names.find((known) => known.startsWith("--"));
     const negative = positive !== undefined && (name.startsWith("--no-") || /^-n/.test(name));
     (negative ? negatives : names).push(name);
+    inOrder.push(name);
     rest = rest.slice(whole.length);
     if (comma === "") {
-      return { names, negatives, hint: gap === " " ? readHint(rest) : "" };
+      const hint = gap === " " ? (/^(.*?)(?:\s{2,}|$)/.exec(rest)?.[1] ?? "") : "";
+      // only switches have negative forms; elsewhere a short name just happens to start with n
+      return hint === "" ? { names, negatives, hint } : { names: inOrder, negatives: [], hint };
     }
   }
   return { names, negatives, hint: "" };
 }
 
-function readHint(rest) {
-  const hint = /^(.*?)(?:\s{2,}|$)/.exec(rest)?.[1] ?? "";
-  // a long name fills the column and one blank is all that is left before the help text
-  return hint;
-}
-
 function readDefault(text) {
   const start = text.search(/\(default: /);
-  if (start < 0) return "";
+  if (start < 0) return /, default: (.*?)(?: \(|\)|$)/.exec(text)?.[1] ?? "";
   let depth = 0;
   for (let end = start; end < text.length; end++) {
     if (text[end] === "(") depth++;
@@ -86,8 +84,8 @@ async function main(arguments_) {
   const folder = mkdtempSync(path.join(tmpdir(), "option-table-"));
   const start = async (...rest) => {
     try {
-      const { stdout } = await run(program, [...before, ...rest], { cwd: folder, timeout: 20_000 });
-      return { ok: true, text: stdout };
+      const { stdout, stderr } = await run(program, [...before, ...rest], { cwd: folder, timeout: 20_000 });
+      return { ok: true, text: stdout + stderr };
     } catch (error) {
       return { ok: false, text: `${error.stderr ?? ""}${error.stdout ?? ""}` };
     }
@@ -101,10 +99,12 @@ async function main(arguments_) {
       const fields = [option.section, option.names.join(" "), option.negatives.join(" "), option.hint, kind];
       rows.push([...fields, option.default, option.env].map((field) => field || "-").join(" | "));
     }
+    if (!help.ok) throw new Error(`no help from ${program}`);
     const build = /build (\d+)/.exec(version.text)?.[1] ?? /version: (\d+)/.exec(version.text)?.[1] ?? "0";
     const source = render(rows, build);
     if (!check) writeFileSync(target, source);
-    else if (readFileSync(target, "utf8") !== source) throw new Error("optionRows.ts is not what this build says");
+    else if (readFileSync(target, "utf8") !== source)
+      throw new Error("optionRows.ts is not what this build says");
     console.log(`${rows.length} options of build ${build}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -113,7 +113,7 @@ async function main(arguments_) {
 
 async function kindOf(option, start) {
   const name = option.names.at(-1);
-  if (option.hint.includes(" ")) return "two";
+  if (/^[A-Z]+ [A-Z]+$/.test(option.hint)) return "two";
   const offer = (value) => start(name, value, "--version");
   const word = await offer("zzz");
   if (word.ok) return "text";

@@ -22,8 +22,19 @@ export interface LaunchOptions {
   readonly model?: string;
   readonly hfRepo?: string;
   readonly hfFile?: string;
+  readonly modelUrl?: string;
+  readonly dockerRepo?: string;
+  /** Router mode: the model presets' file and the models' folder. */
+  readonly modelsPreset?: string;
+  readonly modelsDir?: string;
+  readonly lora?: readonly string[];
   readonly mmproj?: string;
+  readonly mmprojUrl?: string;
+  /** false: `--no-mmproj`, the projector beside a downloaded model is not used. */
+  readonly mmprojAuto?: boolean;
   readonly mmprojOffload?: boolean;
+  readonly imageMinTokens?: number;
+  readonly imageMaxTokens?: number;
   /** 0 written explicitly asks for the whole training context and keeps `-fit` from reducing it. */
   readonly ctxSize?: number;
   /** -1: auto (four slots, unified). */
@@ -41,6 +52,7 @@ export interface LaunchOptions {
   readonly repack?: boolean;
   readonly noHost?: boolean;
   readonly loadMode?: string;
+  readonly lazyMode?: string;
   readonly gpuLayers?: number | "auto" | "all";
   readonly splitMode?: SplitMode;
   readonly tensorSplit?: readonly number[];
@@ -52,6 +64,7 @@ export interface LaunchOptions {
   readonly cpuMoe?: boolean;
   readonly nCpuMoe?: number;
   readonly nCpuFfn?: number;
+  readonly moeCacheMib?: number;
   readonly fit?: boolean;
   /** MiB per device. */
   readonly fitTarget?: readonly number[];
@@ -61,9 +74,16 @@ export interface LaunchOptions {
   readonly ctxCheckpoints?: number;
   readonly checkpointMinStep?: number;
   readonly contextShift?: boolean;
+  readonly keep?: number;
+  readonly cachePrompt?: boolean;
+  readonly cacheReuse?: number;
+  readonly slotPromptSimilarity?: number;
   readonly specType?: readonly string[];
   readonly specDraftModel?: string;
+  readonly specDraftHfRepo?: string;
+  readonly specDraftDevices?: readonly string[];
   readonly specDraftNMax?: number;
+  readonly specDraftNMin?: number;
   readonly specDraftTypeK?: string;
   readonly specDraftTypeV?: string;
   readonly specDraftNgl?: number | "auto" | "all";
@@ -75,6 +95,12 @@ export interface LaunchOptions {
   readonly yarnOrigCtx?: number;
   readonly overrideKv?: readonly string[];
   readonly embedding?: boolean;
+  readonly reranking?: boolean;
+  readonly pooling?: string;
+  readonly metrics?: boolean;
+  readonly slots?: boolean;
+  readonly apiPrefix?: string;
+  readonly threads?: number;
   readonly alias?: string;
   readonly host?: string;
   readonly port?: number;
