@@ -1,33 +1,55 @@
 // Bundles the five programs of the product into dist/. `--watch` rebuilds on change, `--production` minifies.
 import { build, context } from "esbuild";
+import { chmodSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 
-const production = process.argv.includes("--production");
-const shared = {
-  bundle: true,
-  minify: production,
-  sourcemap: production ? false : "linked",
-  outdir: "dist",
-  logLevel: "warning",
-};
-const node = { ...shared, platform: "node", target: "node20", format: "cjs" };
+const root = path.join(import.meta.dirname, "..");
 
-const programs = [
-  { ...node, entryPoints: { extension: "src/extension.ts" }, external: ["vscode"] },
-  { ...node, entryPoints: { languageServer: "src/server/main.ts" } },
-  { ...node, entryPoints: { worker: "src/node/worker.ts" } },
-  { ...node, entryPoints: { cli: "src/cli.ts" }, banner: { js: "#!/usr/bin/env node" } },
-  {
-    ...shared,
-    entryPoints: { webview: "src/webview/main.ts" },
-    platform: "browser",
-    target: "es2022",
-    format: "iife",
-  },
-];
+function programs({ production, outdir }) {
+  const shared = {
+    absWorkingDir: root,
+    bundle: true,
+    minify: production,
+    sourcemap: production ? false : "linked",
+    metafile: true,
+    legalComments: "none",
+    outdir,
+    logLevel: "warning",
+  };
+  const node = { ...shared, platform: "node", target: "node20", format: "cjs" };
+  return [
+    { ...node, entryPoints: { extension: "src/extension.ts" }, external: ["vscode"] },
+    { ...node, entryPoints: { languageServer: "src/server/main.ts" } },
+    { ...node, entryPoints: { worker: "src/node/worker.ts" } },
+    { ...node, entryPoints: { cli: "src/cli.ts" }, banner: { js: "#!/usr/bin/env node" } },
+    {
+      ...shared,
+      entryPoints: { webview: "src/webview/main.ts" },
+      platform: "browser",
+      target: "es2022",
+      format: "iife",
+    },
+  ];
+}
 
-if (process.argv.includes("--watch")) {
-  const contexts = await Promise.all(programs.map((program) => context({ ...program, logLevel: "info" })));
+/** Builds once; resolves to the source files that went into the bundles, relative to the checkout. */
+export async function buildProduct({ production = false, outdir = "dist" } = {}) {
+  const results = await Promise.all(programs({ production, outdir }).map((program) => build(program)));
+  chmodSync(path.resolve(root, outdir, "cli.js"), 0o755);
+  return [...new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+}
+
+async function watch() {
+  const contexts = await Promise.all(
+    programs({ production: false, outdir: "dist" }).map((program) =>
+      context({ ...program, logLevel: "info" }),
+    ),
+  );
   await Promise.all(contexts.map((program) => program.watch()));
-} else {
-  await Promise.all(programs.map((program) => build(program)));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  if (process.argv.includes("--watch")) await watch();
+  else await buildProduct({ production: process.argv.includes("--production") });
 }

@@ -1,0 +1,50 @@
+// `npm run package`: builds for production and packs an installable VSIX, out/llama-gauge.vsix. The files are laid out in a
+// folder of their own first, so that the VSIX holds nothing that lies around in the checkout.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildProduct } from "./build.mjs";
+import { notice } from "./notice.mjs";
+import { main, run } from "./run.mjs";
+
+const root = path.join(import.meta.dirname, "..");
+
+/** @returns {Promise<string>} the VSIX */
+export async function packageExtension({ target = path.join(root, "out/llama-gauge.vsix") } = {}) {
+  const stage = path.join(root, "out", `package-${process.pid}`);
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(stage, { recursive: true });
+  try {
+    const inputs = await buildProduct({ production: true, outdir: path.join(stage, "dist") });
+    writeFileSync(path.join(stage, "NOTICE"), notice(root, inputs));
+    writeFileSync(path.join(stage, "package.json"), shippedManifest());
+    const wanted =
+      /^(\.vscodeignore|README\.md|LICENSE|CHANGELOG\.md|package\.nls(\.[\w-]+)?\.json|media|syntaxes|l10n)$/;
+    for (const name of readdirSync(root).filter((name) => wanted.test(name))) {
+      cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
+    }
+    const vsce = path.join(root, "node_modules/@vscode/vsce/vsce");
+    const args = ["package", "--no-dependencies", "--allow-missing-repository", "--out", target];
+    await run(process.execPath, [vsce, ...args], { cwd: stage, what: "vsce package" });
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+  return target;
+}
+
+/** package.json without what only the checkout needs; the packages are inside the bundles. */
+function shippedManifest() {
+  const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  for (const key of ["scripts", "dependencies", "devDependencies", "prettier", "private", "overrides"])
+    delete manifest[key];
+  // vsce asks for it, though VS Code derives most of them from `contributes`
+  manifest.activationEvents ??= [];
+  return JSON.stringify(manifest, undefined, 2);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  await main(async () => {
+    const file = await packageExtension();
+    console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} KiB`);
+  });
+}
