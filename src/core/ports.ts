@@ -1,7 +1,7 @@
 import type { CountedText, TokenizerIdentity } from "./tokens/tokenCount";
 import type { GgufHeader } from "./model/ggufHeader";
 import type { ServerFacts } from "./acceptance/serverFacts";
-import type { FileRef, SkippedFile, WalkOptions } from "./tokens/files";
+import type { FileRef, SkippedFile, TextEncoding, WalkOptions } from "./tokens/files";
 
 /** Every method takes the caller's signal, has its own time and size limit, and fails with a `UserError` or an abort. */
 export interface FileSource {
@@ -16,7 +16,7 @@ export type ListedFile =
   | { readonly kind: "skipped"; readonly skipped: SkippedFile };
 
 export type FileText =
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string; readonly encoding?: TextEncoding }
   | { readonly kind: "skipped"; readonly skipped: SkippedFile };
 
 /** Counts text in one model's vocabulary. */

@@ -14,6 +14,7 @@ export type SkipReason =
   | "unreadable"
   | "notAFile" // FIFO, socket, device
   | "symlinkLoop"
+  | "linked" // a linked folder is not entered; a linked file whose target is counted at its own place
   | "vanished"
   | "tooMany";
 
@@ -27,9 +28,25 @@ export interface SkippedFile {
 }
 
 export interface WalkOptions {
-  /** Globs relative to each root, VS Code's syntax. */
+  /** Globs in VS Code's syntax, relative to the workspace folder a root lies in, else to the root. */
   readonly exclude: readonly string[];
+  /** .gitignore (nested, and those above the root up to the repository's), .git/info/exclude, .llamagaugeignore. */
   readonly useIgnoreFiles: boolean;
   readonly maxFileBytes: number;
   readonly maxFiles: number;
+  /** Absolute paths. Labels and globs are relative to the innermost one that holds the root. */
+  readonly workspaceFolders?: readonly string[];
 }
+
+export const defaultWalkOptions: WalkOptions = {
+  exclude: [],
+  useIgnoreFiles: true,
+  maxFileBytes: 32 * 1024 * 1024,
+  maxFiles: 200_000,
+};
+
+/**
+ * How a file's bytes became text. `foreign`: by the given decoder, neither UTF-8 nor UTF-16. `replaced`: not valid UTF-8 and
+ * no decoder; bad bytes stand as U+FFFD, as VS Code shows them.
+ */
+export type TextEncoding = "utf8" | "utf16" | "foreign" | "replaced";

@@ -1,0 +1,211 @@
+import type { Clock, FileSource, Tokenizer } from "../ports";
+import { count, say, type Text } from "../text";
+import type { FileRef, SkippedFile, TextEncoding, WalkOptions } from "./files";
+import type { CountedFile, TokenCount } from "./tokenCount";
+
+export interface CountParts {
+  readonly files: FileSource;
+  readonly tokenizer: Tokenizer;
+  readonly clock: Clock;
+}
+
+export interface CountRequest {
+  /** Absolute paths of files and folders. */
+  readonly roots: readonly string[];
+  readonly options: WalkOptions;
+  readonly limits?: Partial<CountLimits>;
+}
+
+export interface CountLimits {
+  /** Bytes of text in one call of the tokenizer; a larger file goes alone. */
+  readonly batchBytes: number;
+  readonly batchFiles: number;
+  /** Batches read or being counted at the same time. */
+  readonly batches: number;
+}
+
+export interface CountProgress {
+  readonly filesFound: number;
+  readonly filesDone: number;
+  readonly tokens: number;
+}
+
+const defaultLimits: CountLimits = { batchBytes: 2 * 1024 * 1024, batchFiles: 64, batches: 3 };
+
+/**
+ * Lists, reads and counts as a stream. Texts held at any time: at most `batches` × max(`batchBytes`, the largest file). Every
+ * file ends up in `files` or in `skipped`, both in the order of the walk.
+ * @throws the signal's reason as soon as it is aborted; whatever the source or the tokenizer throws.
+ */
+export async function countFiles(
+  { files, tokenizer, clock }: CountParts,
+  request: CountRequest,
+  onProgress: (progress: CountProgress) => void,
+  signal: AbortSignal,
+): Promise<TokenCount> {
+  const started = clock.now();
+  const limits = { ...defaultLimits, ...request.limits };
+  const tally = new Tally(onProgress);
+  const counting = new Bounded(limits.batches);
+  let batch: Entry[] = [];
+  let batchBytes = 0;
+
+  const send = async (): Promise<void> => {
+    const entries = batch;
+    batch = [];
+    batchBytes = 0;
+    if (entries.length > 0) await counting.add(() => countBatch(entries, files, tokenizer, tally, signal));
+  };
+
+  try {
+    for await (const listed of files.list(request.roots, request.options, signal)) {
+      signal.throwIfAborted();
+      counting.throwIfFailed();
+      const position = tally.next();
+      if (listed.kind === "skipped") {
+        tally.skipped(position, listed.skipped);
+        continue;
+      }
+      tally.found();
+      const full = batchBytes + listed.file.bytes > limits.batchBytes || batch.length >= limits.batchFiles;
+      if (full) await send();
+      batch.push({ position, file: listed.file });
+      batchBytes += listed.file.bytes;
+    }
+    await send();
+  } finally {
+    await counting.settled();
+  }
+  counting.throwIfFailed();
+  signal.throwIfAborted();
+  return { ...tally.result(), tokenizer: tokenizer.identity, seconds: (clock.now() - started) / 1000 };
+}
+
+/** Where in the walk's order an entry stands, so that batches may end in any order. */
+interface Entry {
+  readonly position: number;
+  readonly file: FileRef;
+}
+
+async function countBatch(
+  entries: readonly Entry[],
+  files: FileSource,
+  tokenizer: Tokenizer,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
+  const read = await Promise.all(
+    entries.map(async (entry) => ({ entry, content: await files.read(entry.file, signal) })),
+  );
+  const readable: Entry[] = [];
+  const texts: string[] = [];
+  for (const { entry, content } of read) {
+    if (content.kind === "skipped") {
+      tally.skipped(entry.position, content.skipped);
+      tally.done();
+    } else {
+      readable.push(entry);
+      texts.push(content.text);
+      tally.encoding(content.encoding);
+    }
+  }
+  signal.throwIfAborted();
+  const counted = texts.length === 0 ? [] : await tokenizer.count(texts, signal);
+  readable.forEach((entry, index) => {
+    const tokens = counted[index]?.tokens;
+    if (tokens === undefined) throw new Error(`tokenizer counted ${counted.length} of ${texts.length} texts`);
+    tally.counted(entry.position, { file: entry.file, tokens });
+  });
+  tally.report();
+}
+
+class Tally {
+  private readonly files = new Map<number, CountedFile>();
+  private readonly skips = new Map<number, SkippedFile>();
+  private readonly encodings = new Map<TextEncoding, number>();
+  private positions = 0;
+  private filesFound = 0;
+  private filesDone = 0;
+  private tokens = 0;
+
+  constructor(private readonly onProgress: (progress: CountProgress) => void) {}
+
+  next(): number {
+    return this.positions++;
+  }
+
+  found(): void {
+    this.filesFound++;
+    if (this.filesFound % 256 === 0) this.report();
+  }
+
+  done(): void {
+    this.filesDone++;
+  }
+
+  skipped(position: number, skipped: SkippedFile): void {
+    this.skips.set(position, skipped);
+  }
+
+  counted(position: number, file: CountedFile): void {
+    this.files.set(position, file);
+    this.tokens += file.tokens;
+    this.done();
+  }
+
+  encoding(encoding: TextEncoding = "utf8"): void {
+    this.encodings.set(encoding, (this.encodings.get(encoding) ?? 0) + 1);
+  }
+
+  report(): void {
+    this.onProgress({ filesFound: this.filesFound, filesDone: this.filesDone, tokens: this.tokens });
+  }
+
+  result(): Pick<TokenCount, "tokens" | "files" | "skipped" | "notes"> {
+    return {
+      tokens: this.tokens,
+      files: inOrder(this.files),
+      skipped: inOrder(this.skips),
+      notes: this.notes(),
+    };
+  }
+
+  private notes(): Text[] {
+    const replaced = this.encodings.get("replaced") ?? 0;
+    if (replaced === 0) return [];
+    return [say`${count(replaced)} files are not valid UTF-8; their bad bytes count as U+FFFD.`];
+  }
+}
+
+function inOrder<T>(byPosition: ReadonlyMap<number, T>): T[] {
+  return Array.from(byPosition)
+    .sort(([a], [b]) => a - b)
+    .map(([, value]) => value);
+}
+
+/** Runs at most `width` jobs at a time; the first failure stops what would follow. */
+class Bounded {
+  private readonly running = new Set<Promise<void>>();
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(private readonly width: number) {}
+
+  async add(job: () => Promise<void>): Promise<void> {
+    while (this.running.size >= this.width) await Promise.race(this.running);
+    this.throwIfFailed();
+    const running = job()
+      .catch((error: unknown) => {
+        this.failure ??= { error };
+      })
+      .finally(() => this.running.delete(running));
+    this.running.add(running);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.running);
+  }
+
+  throwIfFailed(): void {
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+}

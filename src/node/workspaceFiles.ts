@@ -1,0 +1,23 @@
+import type { FileSource } from "../core/ports";
+import { readText, type ForeignDecoder } from "./workspaceFilesRead";
+import { walk } from "./workspaceFilesWalk";
+
+export interface WorkspaceFilesOptions {
+  /** For files that are neither UTF-8 nor UTF-16; without it their bad bytes become U+FFFD. */
+  readonly decodeForeign?: ForeignDecoder;
+  /** git's core.excludesFile. */
+  readonly globalExcludesFile?: string;
+  /** Most bytes ever read of one file, should it have grown since it was listed. */
+  readonly maxReadBytes?: number;
+  /** How long one call to the file system may take (a network folder that does not answer). */
+  readonly timeLimitMs?: number;
+}
+
+/** The files of this machine. */
+export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {
+  const limits = { maxReadBytes: 256 * 1024 * 1024, timeLimitMs: 15_000, ...options };
+  return {
+    list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
+    read: (file, signal) => readText(file, limits, signal),
+  };
+}

@@ -1,0 +1,317 @@
+import type { Dirent, Stats } from "node:fs";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import type { ListedFile } from "../core/ports";
+import { say } from "../core/text";
+import { excludeGlobs } from "../core/tokens/excludeGlobs";
+import type { SkipReason, WalkOptions } from "../core/tokens/files";
+import { UserError } from "../core/userError";
+import {
+  ignoreCase,
+  IgnoreScope,
+  isWithin,
+  posix,
+  repositoryAround,
+  scopeAround,
+  type IgnoreSetup,
+} from "./workspaceFilesIgnore";
+import { errorCode, within } from "./workspaceFilesLimits";
+
+export interface WalkSetup {
+  readonly globalExcludesFile?: string;
+  readonly timeLimitMs: number;
+}
+
+/** Entries whose size is asked for at a time. */
+const statBatch = 64;
+
+/** Depth first; within a folder by name (code units), so that two walks of the same tree are equal. */
+export async function* walk(
+  roots: readonly string[],
+  options: WalkOptions,
+  setup: WalkSetup,
+  signal: AbortSignal,
+): AsyncGenerator<ListedFile> {
+  const chosen = await chosenRoots(roots, signal);
+  const shared: Shared = {
+    options,
+    setup,
+    signal,
+    explicit: new Set(chosen.map((root) => root.path)),
+    realRoots: chosen.map((root) => root.real),
+    linkTargets: new Set(),
+    excludes: excludeGlobs(options.exclude, ignoreCase),
+  };
+  let files = 0;
+  for (const root of chosen) {
+    const base = baseOf(root, chosen, options);
+    for await (const listed of new RootWalk(root, base, shared).list()) {
+      if (listed.kind === "file" && ++files > options.maxFiles) {
+        const detail = String(options.maxFiles);
+        yield {
+          kind: "skipped",
+          skipped: { path: root.path, label: base.label(root.path), reason: "tooMany", folder: true, detail },
+        };
+        return;
+      }
+      yield listed;
+    }
+  }
+}
+
+interface Root {
+  readonly path: string;
+  readonly real: string;
+  readonly stats: Stats;
+}
+
+interface Shared {
+  readonly options: WalkOptions;
+  readonly setup: WalkSetup;
+  readonly signal: AbortSignal;
+  readonly explicit: ReadonlySet<string>;
+  readonly realRoots: readonly string[];
+  readonly linkTargets: Set<string>;
+  readonly excludes: (path: string) => string | undefined;
+}
+
+async function chosenRoots(roots: readonly string[], signal: AbortSignal): Promise<Root[]> {
+  const chosen = new Map<string, Root>();
+  for (const given of roots) {
+    signal.throwIfAborted();
+    const root = path.resolve(given);
+    try {
+      chosen.set(root, { path: root, real: await realpath(root), stats: await stat(root) });
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === undefined) throw error;
+      if (code === "ENOENT" || code === "ENOTDIR") {
+        throw new UserError(
+          "notFound",
+          say`There is no ${root}.`,
+          say`Choose a file or folder that exists.`,
+          {
+            cause: error,
+          },
+        );
+      }
+      throw new UserError("refused", say`${root} cannot be read (${code}).`, say`Check its permissions.`, {
+        cause: error,
+      });
+    }
+  }
+  return Array.from(chosen.values());
+}
+
+/** What labels and globs are relative to. */
+interface Base {
+  readonly folder: string;
+  label(file: string): string;
+}
+
+function baseOf(root: Root, roots: readonly Root[], options: WalkOptions): Base {
+  const folders = options.workspaceFolders?.map((folder) => path.resolve(folder)) ?? [];
+  const holding = folders
+    .filter((folder) => isWithin(root.path, folder))
+    .sort((a, b) => b.length - a.length)[0];
+  if (holding !== undefined) {
+    const prefix = folders.length > 1 ? `${path.basename(holding)}/` : "";
+    return { folder: holding, label: (file) => prefix + relative(holding, file) };
+  }
+  const common = commonFolder(roots);
+  return {
+    folder: root.stats.isDirectory() ? root.path : path.dirname(root.path),
+    label: (file) => relative(common, file),
+  };
+}
+
+function commonFolder(roots: readonly Root[]): string {
+  const folders = roots.map((root) => (root.stats.isDirectory() ? root.path : path.dirname(root.path)));
+  let common = folders[0] ?? "";
+  for (const folder of folders) while (!isWithin(folder, common)) common = path.dirname(common);
+  return common;
+}
+
+function relative(from: string, to: string): string {
+  const result = posix(path.relative(from, to));
+  return result === "" ? path.basename(to) : result;
+}
+
+interface Frame {
+  readonly folder: string;
+  readonly scope: IgnoreScope;
+  readonly entries: readonly Dirent[];
+  next: number;
+}
+
+type Step = ListedFile | { readonly kind: "folder"; readonly path: string } | undefined;
+
+class RootWalk {
+  private readonly ignoreSetup: IgnoreSetup;
+
+  constructor(
+    private readonly root: Root,
+    private readonly base: Base,
+    private readonly shared: Shared,
+  ) {
+    const { globalExcludesFile } = shared.setup;
+    this.ignoreSetup = {
+      nameOf: (file) => base.label(file),
+      ...(globalExcludesFile === undefined ? {} : { globalExcludesFile }),
+    };
+  }
+
+  async *list(): AsyncGenerator<ListedFile> {
+    const { stats, path: root } = this.root;
+    if (!stats.isDirectory()) {
+      yield stats.isFile() ? this.file(root, stats) : this.skip(root, "notAFile", false);
+      return;
+    }
+    const first = await this.open(root, await this.outerScope());
+    if (!("entries" in first)) {
+      yield first;
+      return;
+    }
+    const stack: Frame[] = [first];
+    for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+      this.shared.signal.throwIfAborted();
+      if (frame.next >= frame.entries.length) {
+        stack.pop();
+        continue;
+      }
+      const batch = frame.entries.slice(frame.next, frame.next + statBatch);
+      const { folder, scope } = frame;
+      const steps = await Promise.all(batch.map((entry) => this.look(folder, entry, scope)));
+      let taken = 0;
+      for (const step of steps) {
+        taken++;
+        if (step === undefined) continue;
+        if (step.kind !== "folder") {
+          yield step;
+          continue;
+        }
+        const inner = await this.open(step.path, scope);
+        if ("entries" in inner) {
+          stack.push(inner);
+          break;
+        }
+        yield inner;
+      }
+      frame.next += taken;
+    }
+  }
+
+  private async outerScope(): Promise<IgnoreScope> {
+    if (!this.shared.options.useIgnoreFiles) return IgnoreScope.empty;
+    const { path: root } = this.root;
+    const workspace = isWithin(root, this.base.folder) ? this.base.folder : root;
+    const top = (await repositoryAround(root)) ?? workspace;
+    return await scopeAround(root, top, this.ignoreSetup);
+  }
+
+  private async open(folder: string, outer: IgnoreScope): Promise<Frame | ListedFile> {
+    const { signal, setup, options } = this.shared;
+    let entries: Dirent[];
+    try {
+      entries = await within(readdir(folder, { withFileTypes: true }), setup.timeLimitMs, signal);
+    } catch (error) {
+      return this.failed(folder, error, true);
+    }
+    const holdsGit = entries.some((entry) => entry.name === ".git");
+    const names = new Set(entries.filter((entry) => entry.isFile()).map((entry) => entry.name));
+    const scope = options.useIgnoreFiles
+      ? await outer.enter(folder, names, holdsGit, this.ignoreSetup)
+      : IgnoreScope.empty;
+    entries = entries.filter((entry) => entry.name !== ".git");
+    entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    return { folder, scope, entries, next: 0 };
+  }
+
+  private async look(folder: string, entry: Dirent, scope: IgnoreScope): Promise<Step> {
+    const file = path.join(folder, entry.name);
+    if (this.shared.explicit.has(file)) return undefined;
+    const isFolder = entry.isDirectory();
+    const left = this.leftOut(file, isFolder, scope);
+    if (left !== undefined) return left;
+    if (isFolder && !entry.name.includes("\uFFFD")) return { kind: "folder", path: file };
+    if (entry.isFIFO() || entry.isSocket() || entry.isBlockDevice() || entry.isCharacterDevice()) {
+      return this.skip(file, "notAFile", false);
+    }
+    try {
+      const stats = await this.timed(lstat(file));
+      if (stats.isSymbolicLink()) return await this.linked(file);
+      if (stats.isDirectory()) return { kind: "folder", path: file };
+      return stats.isFile() ? this.file(file, stats) : this.skip(file, "notAFile", false);
+    } catch (error) {
+      // Bytes that are not UTF-8 come from the system as U+FFFD, and such a name cannot be asked for again.
+      if (entry.name.includes("\uFFFD") && errorCode(error) === "ENOENT") {
+        return this.skip(file, "unreadable", isFolder, "name is not valid UTF-8");
+      }
+      return this.failed(file, error, isFolder);
+    }
+  }
+
+  private leftOut(file: string, folder: boolean, scope: IgnoreScope): ListedFile | undefined {
+    const glob = this.shared.excludes(posix(path.relative(this.base.folder, file)));
+    if (glob !== undefined) return this.skip(file, "excluded", folder, glob);
+    const match = scope.match(posix(file), folder);
+    return match?.ignored === true ? this.skip(file, "ignored", folder, match.rule) : undefined;
+  }
+
+  /**
+   * A linked folder is not entered: git does not, and what is in it would be counted twice or without end. A linked file
+   * is read as the editor opens it, once, unless its target lies in the walked tree and is met there.
+   */
+  private async linked(link: string): Promise<ListedFile> {
+    const { realRoots, linkTargets } = this.shared;
+    let target: string;
+    let stats: Stats;
+    try {
+      target = await this.timed(realpath(link));
+      stats = await this.timed(stat(link));
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === "ELOOP") return this.skip(link, "symlinkLoop", false);
+      if (code === "ENOENT") return this.skip(link, "unreadable", false, "link to nothing");
+      return this.failed(link, error, false);
+    }
+    if (stats.isDirectory()) {
+      const parent = await this.timed(realpath(path.dirname(link)));
+      return this.skip(link, isWithin(parent, target) ? "symlinkLoop" : "linked", true, target);
+    }
+    if (!stats.isFile()) return this.skip(link, "notAFile", false, target);
+    if (linkTargets.has(target) || realRoots.some((root) => isWithin(target, root))) {
+      return this.skip(link, "linked", false, target);
+    }
+    linkTargets.add(target);
+    return this.file(link, stats);
+  }
+
+  private file(file: string, stats: Stats): ListedFile {
+    if (stats.size > this.shared.options.maxFileBytes)
+      return this.skip(file, "tooLarge", false, String(stats.size));
+    return {
+      kind: "file",
+      file: { path: file, label: this.base.label(file), bytes: stats.size, mtimeMs: stats.mtimeMs },
+    };
+  }
+
+  private failed(file: string, error: unknown, folder: boolean): ListedFile {
+    this.shared.signal.throwIfAborted();
+    const code = errorCode(error);
+    if (code === undefined) throw error;
+    return this.skip(file, code === "ENOENT" || code === "ENOTDIR" ? "vanished" : "unreadable", folder, code);
+  }
+
+  private skip(file: string, reason: SkipReason, folder: boolean, detail?: string): ListedFile {
+    const label = this.base.label(file);
+    return {
+      kind: "skipped",
+      skipped: { path: file, label, reason, folder, ...(detail === undefined ? {} : { detail }) },
+    };
+  }
+
+  private timed<T>(work: Promise<T>): Promise<T> {
+    return within(work, this.shared.setup.timeLimitMs, this.shared.signal);
+  }
+}
