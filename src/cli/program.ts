@@ -2,8 +2,10 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
+import { addModel } from "./model";
+import { addPredict } from "./predict";
 
-const commands: readonly CliCommand[] = [];
+const commands: readonly CliCommand[] = [addModel, addPredict];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([
   "refused",

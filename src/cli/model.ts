@@ -1,0 +1,31 @@
+import { formatBytes, formatNumber, formatText } from "../core/format";
+import { describeModel, type ModelDescription } from "../core/model/describeModel";
+import { ggufModelSource } from "../node/ggufModelSource";
+import type { CliCommand } from "./command";
+import { printJson, printLines } from "./output";
+
+export const addModel: CliCommand = (program, { signal }) => {
+  program
+    .command("model")
+    .description("what a GGUF says about itself; a file or an http(s) address")
+    .argument("<model>", "M.gguf or URL")
+    .option("--json", "one JSON document on stdout")
+    .action(async (locator: string, options: { json?: true }) => {
+      const model = describeModel(await ggufModelSource().readHeader(locator, signal));
+      if (options.json) printJson(model);
+      else printLines(describe(model));
+    });
+};
+
+function describe(model: ModelDescription): string[] {
+  const kinds = new Map<string, number>();
+  for (const { kind } of model.layers) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  return [
+    `${model.name ?? "(no name)"} · ${model.architecture}`,
+    `${formatNumber(model.parameters / 1e9, "en", 2)} B parameters · weights ${formatBytes(model.weightsBytes)}`,
+    `trained for ${formatNumber(model.contextLength)} tokens of context`,
+    `${model.layers.length} layers: ${Array.from(kinds, ([kind, layers]) => `${layers} ${kind}`).join(", ")}`,
+    `tokenizer ${model.tokenizer.model ?? "none"} (${model.tokenizer.pre ?? "no pre-tokenizer"}), ${formatNumber(model.tokenizer.size)} tokens`,
+    ...model.warnings.map((warning) => `warning: ${formatText(warning.message)}`),
+  ];
+}

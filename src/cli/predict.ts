@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { InvalidArgumentError } from "commander";
+import { formatNumber, formatSeconds, formatText } from "../core/format";
+import { parseDepthCurve, type DepthCurve } from "../core/prefill/depthCurve";
+import { predict } from "../core/prefill/predict";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import type { CliCommand } from "./command";
+import { printJson, printLines } from "./output";
+
+export const addPredict: CliCommand = (program) => {
+  program
+    .command("predict")
+    .description("seconds to prefill, from a measured depth curve")
+    .requiredOption("--curve <file>", "CURVE.json, as `probe` prints it")
+    .requiredOption("--tokens <n>", "tokens of the prompt that are not in the cache", wholeNumber)
+    .option("--cached <n>", "tokens already in the cache", wholeNumber, 0)
+    .option("--json", "one JSON document on stdout")
+    .action(async (options: { curve: string; tokens: number; cached: number; json?: true }) => {
+      const curve = await readCurve(options.curve);
+      const prediction = predict(curve, { tokens: options.tokens, cached: options.cached });
+      if (options.json) printJson(prediction);
+      else if (!prediction.known) printLines([formatText(prediction.reason)]);
+      else {
+        const { seconds, lowSeconds, highSeconds, basis, generationTokensPerSecond } = prediction;
+        printLines([
+          `≈ ${formatSeconds(seconds)} (80 % between ${formatSeconds(lowSeconds)} and ${formatSeconds(highSeconds)}), measured to ${formatNumber(basis.deepestDepth)} tokens`,
+          ...(generationTokensPerSecond === undefined
+            ? []
+            : [`then ${formatNumber(generationTokensPerSecond, "en", 1)} tokens per second`]),
+        ]);
+      }
+    });
+};
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("A whole number is needed.");
+  return Number(text);
+}
+
+/** The curve in a file: `CURVE.json`, or the output of `probe` that holds one. */
+export async function readCurve(file: string): Promise<DepthCurve> {
+  const document = await readJson(file);
+  const inner =
+    typeof document === "object" && document !== null && "curve" in document ? document.curve : document;
+  return parseDepthCurve(inner);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new UserError(
+      "invalidInput",
+      say`${file} is not JSON.`,
+      say`Name the output of \`llama-gauge probe\`.`,
+      { cause },
+    );
+  }
+}
