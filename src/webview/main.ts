@@ -1,1 +1,61 @@
-export {};
+import "./panel.css";
+import { render } from "lit";
+import { applyMessage } from "../core/protocol/panelModel";
+import type { PanelSection } from "../core/protocol/panelMessages";
+import { Host } from "./host";
+import { keep, restore } from "./keptState";
+import { page } from "./page";
+import type { Ui } from "./view";
+import { wordsOf } from "./words";
+
+const place = document.getElementById("page");
+if (place !== null) start(place);
+
+function start(place: HTMLElement): void {
+  const host = new Host();
+  let { model, ui } = restore(host.state);
+  let frame = 0;
+
+  const draw = (): void => {
+    frame = 0;
+    const view = { model, ui, words: wordsOf(model.page), post: host.post.bind(host), change };
+    render(page(view), place);
+  };
+  const redraw = (): void => {
+    if (frame === 0) frame = requestAnimationFrame(draw);
+  };
+  function change(changes: Partial<Ui>): void {
+    ui = { ...ui, ...changes };
+    host.state = keep(model, ui);
+    redraw();
+  }
+
+  new ResizeObserver(() => {
+    const width = pictureWidth(place);
+    if (width === ui.width) return;
+    ui = { ...ui, width };
+    redraw();
+  }).observe(place);
+
+  host.onMessage((message) => {
+    const before = model.report;
+    model = applyMessage(model, message);
+    if (model.report !== before) host.state = keep(model, ui);
+    if (message.type === "page") document.documentElement.lang = message.locale;
+    if (message.type === "reveal") requestAnimationFrame(() => reveal(message.section));
+    redraw();
+  });
+  host.post({ type: "ready" });
+}
+
+/** Width inside a full-wide card: page and card padding and borders off (as in panel.css). */
+function pictureWidth(place: HTMLElement): number {
+  const outer = Math.min(place.clientWidth, 1180);
+  return Math.max(240, outer - (outer < 560 ? 24 : 48) - 34);
+}
+
+function reveal(section: PanelSection): void {
+  const card = document.getElementById(section);
+  card?.scrollIntoView({ block: "start" });
+  card?.focus({ preventScroll: true });
+}

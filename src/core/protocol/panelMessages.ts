@@ -1,14 +1,32 @@
-import type { GaugeState } from "../report/gaugeState";
+import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
+import type { GaugeReport } from "../report/gaugeReport";
 
-/** Host to panel: always the whole truth; the page drops a message with an older `sequence`. */
-export type ToPanel = {
-  readonly type: "state";
-  readonly sequence: number;
-  readonly state: GaugeState;
+/**
+ * Host to panel. On `ready` the page gets everything; afterwards a report travels once and states only name its
+ * revision, so that progress on top of a large report stays cheap.
+ */
+export type ToPanel =
+  | ({ readonly type: "page" } & PageFacts)
+  | { readonly type: "report"; readonly report: GaugeReport }
+  | { readonly type: "state"; readonly state: PanelState }
+  | { readonly type: "reveal"; readonly section: PanelSection };
+
+/** What the page needs to know about the window it lives in. */
+export interface PageFacts {
   readonly locale: string;
   /** English template → the reader's language. */
   readonly translations: Readonly<Record<string, string>>;
-};
+  readonly trusted: boolean;
+}
+
+export type PanelSection = "room" | "memory" | "wait";
+
+/** `GaugeState` with the report left out; `revision` names it. */
+export type PanelState =
+  | { readonly status: "idle" }
+  | { readonly status: "counting"; readonly progress: EstimateProgress; readonly revision?: number }
+  | { readonly status: "ready"; readonly revision: number; readonly stale: boolean }
+  | { readonly status: "failed"; readonly failure: Failure; readonly revision?: number };
 
 /** Panel to host: what the user did. */
 export type FromPanel =
@@ -16,11 +34,57 @@ export type FromPanel =
   | { readonly type: "command"; readonly command: PanelCommand }
   | { readonly type: "openFile"; readonly path: string };
 
-export type PanelCommand =
-  | "estimateWorkspace"
-  | "chooseServer"
-  | "chooseModel"
-  | "refresh"
-  | "cancel"
-  | "showLog"
-  | "copyPackedPrompt";
+export const panelCommands = [
+  "estimateWorkspace",
+  "chooseServer",
+  "chooseModel",
+  "refresh",
+  "cancel",
+  "showLog",
+  "copyPackedPrompt",
+  "manageTrust",
+] as const;
+
+export type PanelCommand = (typeof panelCommands)[number];
+
+/** The report a state shows, also while a newer one is made. */
+export function reportOf(state: GaugeState): GaugeReport | undefined {
+  switch (state.status) {
+    case "idle":
+      return undefined;
+    case "ready":
+      return state.report;
+    case "counting":
+    case "failed":
+      return state.last;
+  }
+}
+
+export function panelStateOf(state: GaugeState): PanelState {
+  const revision = reportOf(state)?.revision;
+  const named = revision === undefined ? {} : { revision };
+  switch (state.status) {
+    case "idle":
+      return state;
+    case "ready":
+      return { status: "ready", revision: state.report.revision, stale: state.stale };
+    case "counting":
+      return { status: "counting", progress: state.progress, ...named };
+    case "failed":
+      return { status: "failed", failure: state.failure, ...named };
+  }
+}
+
+/** What came from the page, or undefined where it is none of our messages. */
+export function fromPanel(message: unknown): FromPanel | undefined {
+  if (typeof message !== "object" || message === null || !("type" in message)) return undefined;
+  if (message.type === "ready") return { type: "ready" };
+  if (message.type === "command" && "command" in message) {
+    const command = panelCommands.find((known) => known === message.command);
+    return command && { type: "command", command };
+  }
+  if (message.type === "openFile" && "path" in message && typeof message.path === "string") {
+    return { type: "openFile", path: message.path };
+  }
+  return undefined;
+}

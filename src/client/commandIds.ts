@@ -1,0 +1,19 @@
+/** Every command of the extension; the manifest declares the same set. */
+export const commandIds = [
+  "llamaGauge.estimate",
+  "llamaGauge.estimateWorkspace",
+  "llamaGauge.estimateOpenEditors",
+  "llamaGauge.estimateSelection",
+  "llamaGauge.refresh",
+  "llamaGauge.cancel",
+  "llamaGauge.showPanel",
+  "llamaGauge.showMemoryBudget",
+  "llamaGauge.chooseServer",
+  "llamaGauge.chooseModel",
+  "llamaGauge.setApiKey",
+  "llamaGauge.copyPackedPrompt",
+  "llamaGauge.copyDiagnostics",
+  "llamaGauge.showLog",
+] as const;
+
+export type CommandId = (typeof commandIds)[number];

@@ -1,0 +1,112 @@
+import { env, window } from "vscode";
+import { reportOf } from "../core/protocol/panelMessages";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { askForApiKey } from "./apiKeyPrompt";
+import type { CommandTable } from "./commands";
+import { diagnostics } from "./diagnostics";
+import type { EstimateRequest } from "./estimator";
+import { runEstimate } from "./estimateTask";
+import type { Gauge } from "./gauge";
+import type { OutputLog } from "./log";
+import { chooseModel, type ModelCandidate } from "./modelChoice";
+import type { GaugePanel } from "./panel";
+import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
+import type { ApiKeys } from "./secrets";
+import { chooseServer, type ServerCandidate } from "./serverChoice";
+import type { SettingsStore } from "./settingsStore";
+import { localized } from "./vscodeText";
+
+export interface CommandParts {
+  readonly version: string;
+  readonly gauge: Gauge;
+  readonly panel: GaugePanel;
+  readonly settings: SettingsStore;
+  readonly keys: ApiKeys;
+  readonly log: OutputLog;
+  readonly outside: Outside;
+}
+
+/** What commands need of the world outside the editor. */
+export interface Outside {
+  readonly discoverServers: (signal: AbortSignal) => Promise<readonly ServerCandidate[]>;
+  readonly findModels: (signal: AbortSignal) => Promise<readonly ModelCandidate[]>;
+  /** The prompt an estimate is about, as it would be sent. */
+  readonly packPrompt: (request: EstimateRequest, signal: AbortSignal) => Promise<string>;
+  readonly now: () => number;
+}
+
+/** What each command does. */
+export function commandTable(parts: CommandParts): CommandTable {
+  const { gauge, panel, settings, keys, log, outside } = parts;
+
+  async function estimate(request: EstimateRequest | undefined): Promise<unknown> {
+    if (request === undefined) return undefined;
+    if (settings.value.showPanelOnEstimate) panel.show();
+    const outcome = await runEstimate(gauge, request, () => panel.visible);
+    if (outcome.kind === "failed" && !panel.visible) throw outcome.error;
+    if (outcome.kind === "failed") log.error("The estimate failed", outcome.error);
+    return outcome.kind;
+  }
+
+  return {
+    "llamaGauge.estimate": async (...args) => {
+      const uris = selectedUris(args);
+      return estimate(uris.length > 0 ? scopeOfUris(uris) : await scopeOfWorkspace());
+    },
+    "llamaGauge.estimateWorkspace": async () => estimate(await scopeOfWorkspace()),
+    "llamaGauge.estimateOpenEditors": async () => estimate(await scopeOfOpenEditors(outside.now())),
+    "llamaGauge.estimateSelection": () => estimate(scopeOfSelection(outside.now())),
+    "llamaGauge.refresh": async () => estimate(gauge.request ?? (await scopeOfWorkspace())),
+    "llamaGauge.cancel": () => gauge.cancel(),
+    "llamaGauge.showPanel": () => panel.show(),
+    "llamaGauge.showMemoryBudget": () => panel.show("memory"),
+    "llamaGauge.chooseServer": async () => {
+      const url = await chooseServer(settings.value.serverUrl, outside.discoverServers);
+      if (url === undefined) return;
+      await settings.update("server.url", url === "" ? undefined : url);
+      await repeat();
+    },
+    "llamaGauge.chooseModel": async () => {
+      const model = await chooseModel(settings.value.model, outside.findModels);
+      if (model === undefined) return;
+      await settings.update("model", model);
+      await repeat();
+    },
+    "llamaGauge.setApiKey": async () => {
+      const url = settings.value.serverUrl || serverOfReport();
+      if (url === undefined) {
+        throw new UserError("invalidInput", say`No server is chosen.`, say`Choose a server first.`);
+      }
+      if (await askForApiKey(keys, url)) await repeat();
+    },
+    "llamaGauge.copyPackedPrompt": async () => {
+      const request = gauge.request;
+      if (request === undefined) {
+        throw new UserError(
+          "invalidInput",
+          say`Nothing was estimated yet.`,
+          say`Estimate files or folders first.`,
+        );
+      }
+      await env.clipboard.writeText(await outside.packPrompt(request, new AbortController().signal));
+      window.setStatusBarMessage(localized(say`Prompt copied`), 3000);
+    },
+    "llamaGauge.copyDiagnostics": async () => {
+      await env.clipboard.writeText(
+        diagnostics(parts.version, gauge.state, settings.value, settings.problems),
+      );
+      window.setStatusBarMessage(localized(say`Diagnostic information copied`), 3000);
+    },
+    "llamaGauge.showLog": () => log.show(),
+  };
+
+  async function repeat(): Promise<unknown> {
+    return gauge.request === undefined ? undefined : estimate(gauge.request);
+  }
+
+  function serverOfReport(): string | undefined {
+    const server = reportOf(gauge.state)?.server;
+    return server?.known === true ? server.value.url : undefined;
+  }
+}

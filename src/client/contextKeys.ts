@@ -1,0 +1,15 @@
+import { commands } from "vscode";
+
+/** The `when` keys of the manifest. */
+interface ContextKeys {
+  "llamaGauge.hasReport": boolean;
+  "llamaGauge.counting": boolean;
+}
+
+const known = new Map<keyof ContextKeys, boolean>();
+
+export function setContextKey<K extends keyof ContextKeys>(key: K, value: ContextKeys[K]): void {
+  if (known.get(key) === value) return;
+  known.set(key, value);
+  void commands.executeCommand("setContext", key, value);
+}

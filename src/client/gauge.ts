@@ -1,0 +1,143 @@
+import { reportOf } from "../core/protocol/panelMessages";
+import type { GaugeReport } from "../core/report/gaugeReport";
+import type { EstimateProgress, Failure, GaugeState } from "../core/report/gaugeState";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import type { EstimateRequest, Estimator } from "./estimator";
+import { Emitter, type Disposable } from "./lifecycle";
+
+export type EstimateOutcome =
+  | { readonly kind: "done"; readonly report: GaugeReport }
+  /** By the user, by a newer request, or because the window closes. */
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+interface Wanted {
+  readonly request: EstimateRequest;
+  readonly resolve: (outcome: EstimateOutcome) => void;
+}
+
+const progressIntervalMs = 100;
+
+/**
+ * Holds what is known and is the only one to change it. One estimate runs at a time; a newer request aborts it and
+ * waits until it has ended, a third one takes the waiting one's place.
+ */
+export class Gauge implements Disposable {
+  private readonly changes = new Emitter<GaugeState>();
+  private current: GaugeState = { status: "idle" };
+  /** What a cancelled estimate falls back to. */
+  private settled: GaugeState = this.current;
+  private running: AbortController | undefined;
+  private waiting: Wanted | undefined;
+  private draining = false;
+  private revision = 0;
+  private disposed = false;
+
+  /** Fires after every change of `state`. */
+  readonly onDidChange = this.changes.event;
+
+  constructor(
+    private readonly estimator: Estimator,
+    private readonly now: () => number,
+    /** What `refresh` repeats; given at the start, the request of an earlier window. */
+    private lastRequest?: EstimateRequest,
+  ) {}
+
+  get state(): GaugeState {
+    return this.current;
+  }
+
+  get request(): EstimateRequest | undefined {
+    return this.lastRequest;
+  }
+
+  estimate(request: EstimateRequest): Promise<EstimateOutcome> {
+    return new Promise((resolve) => {
+      if (this.disposed) {
+        resolve({ kind: "cancelled" });
+        return;
+      }
+      this.waiting?.resolve({ kind: "cancelled" });
+      this.waiting = { request, resolve };
+      this.running?.abort();
+      if (!this.draining) void this.drain();
+    });
+  }
+
+  /** Ends the running estimate and drops the waiting one; what was known before is shown again. */
+  cancel(): void {
+    this.waiting?.resolve({ kind: "cancelled" });
+    this.waiting = undefined;
+    this.running?.abort();
+  }
+
+  /** The files or settings behind the report are no longer what they were. */
+  markStale(): void {
+    if (this.settled.status !== "ready" || this.settled.stale) return;
+    const stale: GaugeState = { ...this.settled, stale: true };
+    if (this.current === this.settled) this.publish(stale);
+    this.settled = stale;
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.cancel();
+    this.changes.dispose();
+  }
+
+  private async drain(): Promise<void> {
+    this.draining = true;
+    for (let wanted = this.next(); wanted !== undefined; wanted = this.next()) {
+      const outcome = await this.run(wanted.request);
+      if (outcome.kind === "cancelled" && this.waiting === undefined) this.publish(this.settled);
+      wanted.resolve(outcome);
+    }
+    this.draining = false;
+  }
+
+  private next(): Wanted | undefined {
+    const wanted = this.waiting;
+    this.waiting = undefined;
+    return wanted;
+  }
+
+  private async run(request: EstimateRequest): Promise<EstimateOutcome> {
+    const controller = new AbortController();
+    this.running = controller;
+    this.lastRequest = request;
+    const shown = reportOf(this.current);
+    const last = shown === undefined ? {} : { last: shown };
+    let published = -Infinity;
+    const show = (progress: EstimateProgress): void => {
+      if (controller.signal.aborted || this.now() - published < progressIntervalMs) return;
+      published = this.now();
+      this.publish({ status: "counting", progress, ...last });
+    };
+    try {
+      show({ stage: "listing", filesDone: 0, filesFound: 0, tokens: 0 });
+      const made = await this.estimator(request, controller.signal, show);
+      if (controller.signal.aborted) return { kind: "cancelled" };
+      const report = { ...made, revision: ++this.revision };
+      this.publish((this.settled = { status: "ready", report, stale: false }));
+      return { kind: "done", report };
+    } catch (error) {
+      if (controller.signal.aborted) return { kind: "cancelled" };
+      this.publish((this.settled = { status: "failed", failure: failureOf(error), ...last }));
+      return { kind: "failed", error };
+    } finally {
+      this.running = undefined;
+    }
+  }
+
+  private publish(state: GaugeState): void {
+    this.current = state;
+    this.changes.fire(state);
+  }
+}
+
+export function failureOf(error: unknown): Failure {
+  return error instanceof UserError
+    ? { problem: error.problem, remedy: error.remedy }
+    : { problem: say`Something went wrong inside Llama Gauge.`, remedy: say`The log says more.` };
+}

@@ -1,0 +1,163 @@
+import { commands, env, l10n, Uri, ViewColumn, window, workspace, type WebviewPanel } from "vscode";
+import {
+  fromPanel,
+  panelStateOf,
+  reportOf,
+  type FromPanel,
+  type PanelCommand,
+  type PanelSection,
+  type ToPanel,
+} from "../core/protocol/panelMessages";
+import type { Log } from "../core/ports";
+import type { CommandId } from "./commandIds";
+import type { Gauge } from "./gauge";
+import { DisposableStore, type Disposable } from "./lifecycle";
+import { panelHtml } from "./panelHtml";
+
+const viewType = "llamaGauge.panel";
+
+const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
+  estimateWorkspace: "llamaGauge.estimateWorkspace",
+  chooseServer: "llamaGauge.chooseServer",
+  chooseModel: "llamaGauge.chooseModel",
+  refresh: "llamaGauge.refresh",
+  cancel: "llamaGauge.cancel",
+  showLog: "llamaGauge.showLog",
+  copyPackedPrompt: "llamaGauge.copyPackedPrompt",
+  manageTrust: "workbench.trust.manage",
+};
+
+/** The one panel of a window. It is drawn from the gauge's state and sends back commands, nothing else. */
+export class GaugePanel implements Disposable {
+  private readonly store = new DisposableStore();
+  private shown: { readonly panel: WebviewPanel; readonly store: DisposableStore } | undefined;
+  private sentRevision: number | undefined;
+  private pageReady = false;
+  private wantedSection: PanelSection | undefined;
+
+  constructor(
+    private readonly extensionUri: Uri,
+    private readonly gauge: Gauge,
+    private readonly log: Log,
+  ) {
+    this.store.add(gauge.onDidChange(() => this.send()));
+    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.sendAll()));
+    this.store.add(
+      window.registerWebviewPanelSerializer(viewType, {
+        deserializeWebviewPanel: (panel) => {
+          this.adopt(panel);
+          return Promise.resolve();
+        },
+      }),
+    );
+  }
+
+  get visible(): boolean {
+    return this.shown?.panel.visible === true;
+  }
+
+  show(section?: PanelSection): void {
+    this.wantedSection = section;
+    if (this.shown === undefined) {
+      this.adopt(
+        window.createWebviewPanel(viewType, "Llama Gauge", ViewColumn.Active, {
+          enableScripts: true,
+          localResourceRoots: [Uri.joinPath(this.extensionUri, "dist")],
+        }),
+      );
+    } else {
+      this.shown.panel.reveal();
+      this.reveal();
+    }
+  }
+
+  dispose(): void {
+    this.shown?.panel.dispose();
+    this.store.dispose();
+  }
+
+  private adopt(panel: WebviewPanel): void {
+    this.shown?.panel.dispose();
+    const store = new DisposableStore();
+    const shown = { panel, store };
+    this.shown = shown;
+    this.pageReady = false;
+    const { webview } = panel;
+    panel.iconPath = {
+      light: Uri.joinPath(this.extensionUri, "media", "panel-light.svg"),
+      dark: Uri.joinPath(this.extensionUri, "media", "panel-dark.svg"),
+    };
+    store.add(webview.onDidReceiveMessage((message: unknown) => this.receive(message)));
+    store.add(panel.onDidChangeViewState(() => (this.pageReady &&= panel.visible)));
+    panel.onDidDispose(() => {
+      store.dispose();
+      if (this.shown === shown) this.shown = undefined;
+    });
+    webview.html = panelHtml(
+      {
+        script: webview.asWebviewUri(Uri.joinPath(this.extensionUri, "dist", "webview.js")).toString(),
+        style: webview.asWebviewUri(Uri.joinPath(this.extensionUri, "dist", "webview.css")).toString(),
+        cspSource: webview.cspSource,
+      },
+      env.language,
+    );
+  }
+
+  private receive(message: unknown): void {
+    const action = fromPanel(message);
+    if (action === undefined) this.log.warn(`The panel sent something unknown: ${JSON.stringify(message)}`);
+    else this.act(action);
+  }
+
+  private act(action: FromPanel): void {
+    switch (action.type) {
+      case "ready":
+        this.pageReady = true;
+        this.sendAll();
+        this.reveal();
+        return;
+      case "command":
+        void commands.executeCommand(commandOf[action.command]);
+        return;
+      case "openFile": {
+        // only files of the report: the page's text is not trusted with a free choice of path
+        const files = reportOf(this.gauge.state)?.tokens.files ?? [];
+        const known = files.find(({ file }) => file.path === action.path);
+        if (known !== undefined) void commands.executeCommand("vscode.open", Uri.file(known.file.path));
+        return;
+      }
+    }
+  }
+
+  private reveal(): void {
+    if (!this.pageReady || this.wantedSection === undefined) return;
+    this.post({ type: "reveal", section: this.wantedSection });
+    this.wantedSection = undefined;
+  }
+
+  private sendAll(): void {
+    this.sentRevision = undefined;
+    this.post({
+      type: "page",
+      locale: env.language,
+      translations: l10n.bundle ?? {},
+      trusted: workspace.isTrusted,
+    });
+    this.send();
+  }
+
+  private send(): void {
+    if (!this.pageReady) return;
+    const { state } = this.gauge;
+    const report = reportOf(state);
+    if (report !== undefined && report.revision !== this.sentRevision) {
+      this.sentRevision = report.revision;
+      this.post({ type: "report", report });
+    }
+    this.post({ type: "state", state: panelStateOf(state) });
+  }
+
+  private post(message: ToPanel): void {
+    void this.shown?.panel.webview.postMessage(message);
+  }
+}

@@ -1,0 +1,40 @@
+import { window, type QuickPickItem } from "vscode";
+
+/**
+ * A pick list that is there at once and fills when the search ends; leaving it ends the search. What is found comes
+ * above the fixed items. A failed search leaves the fixed items.
+ */
+export async function pickWhileSearching<T extends QuickPickItem>(
+  texts: { readonly title: string; readonly placeholder: string },
+  fixed: readonly T[],
+  search: (signal: AbortSignal) => Promise<readonly T[]>,
+): Promise<T | undefined> {
+  const controller = new AbortController();
+  const pick = window.createQuickPick<T>();
+  pick.title = texts.title;
+  pick.placeholder = texts.placeholder;
+  pick.matchOnDescription = true;
+  pick.matchOnDetail = true;
+  pick.items = fixed;
+  pick.busy = true;
+  try {
+    return await new Promise<T | undefined>((resolve, reject) => {
+      pick.onDidAccept(() => resolve(pick.selectedItems[0]));
+      pick.onDidHide(() => resolve(undefined));
+      pick.show();
+      search(controller.signal).then(
+        (found) => {
+          pick.items = [...found, ...fixed];
+          pick.busy = false;
+        },
+        (error: unknown) => {
+          pick.busy = false;
+          if (!controller.signal.aborted) reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    });
+  } finally {
+    controller.abort();
+    pick.dispose();
+  }
+}

@@ -1,0 +1,83 @@
+import { html, nothing, type TemplateResult } from "lit";
+import type { GaugeReport } from "../core/report/gaugeReport";
+import { skipReasonText } from "../core/report/skipReasonText";
+import { visibleName } from "../core/report/visibleName";
+import { bytes, count, percent, say } from "../core/text";
+import type { CountedFile } from "../core/tokens/tokenCount";
+import { tokenTree } from "../core/tokens/tokenTree";
+import { contextBar } from "./charts/contextBar";
+import { treemapChart } from "./charts/treemapChart";
+import { card, dataTable, missing } from "./parts";
+import type { View } from "./view";
+
+const rowsAtFirst = 200;
+
+export function roomCard(view: View, report: GaugeReport): TemplateResult {
+  const { files } = report.tokens;
+  return card(view, {
+    id: "room",
+    title: say`Room`,
+    question: say`what fills the context`,
+    twin: files.length > 0,
+    body: html`${files.length === 0 ? noFiles(view) : view.ui.room === "picture" ? treemapChart(view, tokenTree(files)) : fileTable(view, report)}
+    ${contextBar(view, report.acceptance)} ${skippedList(view, report)}`,
+  });
+}
+
+function noFiles(view: View): TemplateResult {
+  return missing(
+    view,
+    say`No text file was found here.`,
+    say`Below is what was left out and why; .gitignore and the setting llamaGauge.exclude decide.`,
+  );
+}
+
+function fileTable(view: View, { tokens }: GaugeReport): TemplateResult {
+  const sorted = tokens.files.toSorted((a, b) => b.tokens - a.tokens);
+  const shown = view.ui.allFiles ? sorted : sorted.slice(0, rowsAtFirst);
+  const row = ({ file, tokens: own }: CountedFile): (string | TemplateResult)[] => [
+    html`<button type="button" class="link" @click=${() => view.post({ type: "openFile", path: file.path })}>
+      ${visibleName(file.label)}
+    </button>`,
+    view.words(say`${count(own)}`),
+    view.words(say`${percent((100 * own) / Math.max(1, tokens.tokens))}`),
+    view.words(say`${bytes(file.bytes)}`),
+  ];
+  return html`${dataTable(
+    view,
+    say`Files by tokens`,
+    [
+      { title: say`File` },
+      { title: say`Tokens`, figures: true },
+      { title: say`Share`, figures: true },
+      { title: say`Size`, figures: true },
+    ],
+    shown.map(row),
+  )}
+  ${
+    shown.length === sorted.length
+      ? nothing
+      : html`<button type="button" class="link" @click=${() => view.change({ allFiles: true })}>
+          ${view.words(say`Show all ${count(sorted.length)} files`)}
+        </button>`
+  }`;
+}
+
+function skippedList(view: View, { tokens }: GaugeReport): TemplateResult | typeof nothing {
+  const { skipped } = tokens;
+  if (skipped.length === 0) return nothing;
+  const shown = skipped.slice(0, rowsAtFirst);
+  return html`<details>
+    <summary>${view.words(say`Not counted: ${count(skipped.length)}`)}</summary>
+    ${dataTable(
+      view,
+      say`What was left out`,
+      [{ title: say`File or folder` }, { title: say`Reason` }],
+      shown.map((item) => [
+        `${visibleName(item.label)}${item.folder ? "/" : ""}`,
+        view.words(skipReasonText(item)),
+      ]),
+    )}
+    ${shown.length === skipped.length ? nothing : html`<p class="dim">${view.words(say`and ${count(skipped.length - shown.length)} more`)}</p>`}
+  </details>`;
+}

@@ -1,0 +1,30 @@
+import type { FromPanel } from "../core/protocol/panelMessages";
+import type { PanelModel } from "../core/protocol/panelModel";
+import type { Words } from "./words";
+
+/** What the reader has set on the page itself. */
+export interface Ui {
+  readonly room: "picture" | "table";
+  readonly memory: "picture" | "table";
+  readonly wait: "picture" | "table";
+  readonly allFiles: boolean;
+  /** Width the pictures may take, in CSS pixels. */
+  readonly width: number;
+}
+
+export const firstUi: Ui = {
+  room: "picture",
+  memory: "picture",
+  wait: "picture",
+  allFiles: false,
+  width: 1100,
+};
+
+/** Everything a part of the page is drawn from. */
+export interface View {
+  readonly model: PanelModel;
+  readonly ui: Ui;
+  readonly words: Words;
+  readonly post: (message: FromPanel) => void;
+  readonly change: (ui: Partial<Ui>) => void;
+}
