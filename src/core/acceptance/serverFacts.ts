@@ -2,6 +2,8 @@ export interface SlotFacts {
   readonly id: number;
   readonly nCtx: number;
   readonly busy: boolean;
+  /** Tokens of the request it works on or worked on last, prompt and answer; absent where it never had one. */
+  readonly tokens?: number;
 }
 
 export interface ServerModel {
@@ -24,7 +26,7 @@ export interface ServerFacts {
   /** Tokens one request may hold: `default_generation_settings.n_ctx`. */
   readonly nCtxPerSlot: number;
   readonly totalSlots: number;
-  /** Absent where the server was started with `--no-slots`. */
+  /** Absent where the server does not tell (`--no-slots`), is asleep or too busy to answer. */
   readonly slots?: readonly SlotFacts[];
   readonly sleeping: boolean;
   readonly hasVision: boolean;

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { acceptance, limitOfLaunch, limitOfServer } from "../../src/core/acceptance/acceptance";
+import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
+import { slotContext, buildNumber } from "../../src/core/acceptance/slotContext";
+import { known } from "../../src/core/known";
+import type { LaunchOptions } from "../../src/core/launch/launchOptions";
+import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { forgedModel } from "../support/forge/forgeModel";
+import { startLlamaServer } from "../support/llamaCpp";
+import { postJson } from "../support/postJson";
+
+const signal = AbortSignal.timeout(600_000);
+const nCtxTrain = 2048;
+let model: string;
+
+beforeAll(async () => {
+  model = await forgedModel({ contextLength: nCtxTrain });
+});
+
+/** Configurations in which the edge is tried with real prompts: every kind of division of the context. */
+const atTheEdge = [
+  "",
+  "-c 1000",
+  "-c 1000 -np 1",
+  "-c 1000 -np 3",
+  "-c 1000 -np 3 -kvu",
+  "-c 5000 -np 1",
+  "--kv-unified-per-slot 300",
+  "-np 2 -fit off",
+];
+
+/** What a server with these arguments says about itself, and what we say it would be. */
+const configurations: readonly (readonly [string, LaunchOptions])[] = [
+  ["", {}],
+  ["-c 0", { ctxSize: 0 }],
+  ["-c 0 -np 2", { ctxSize: 0, parallel: 2 }],
+  ["-c 1000", { ctxSize: 1000 }],
+  ["-c 1000 -np 1", { ctxSize: 1000, parallel: 1 }],
+  ["-c 1000 -np 3", { ctxSize: 1000, parallel: 3 }],
+  ["-c 1024 -np 2", { ctxSize: 1024, parallel: 2 }],
+  ["-c 1000 -np 3 -kvu", { ctxSize: 1000, parallel: 3, kvUnified: true }],
+  ["-no-kvu -c 512", { ctxSize: 512, kvUnified: false }],
+  ["-c 5000 -np 1", { ctxSize: 5000, parallel: 1 }],
+  ["-c 5000 -np 2 -no-kvu", { ctxSize: 5000, parallel: 2, kvUnified: false }],
+  ["--kv-unified-per-slot 300", { kvUnifiedPerSlot: 300 }],
+  ["-np 2 --kv-unified-per-slot 300", { parallel: 2, kvUnifiedPerSlot: 300 }],
+  [
+    "-np 2 -kvu --kv-unified-per-slot 300 -c 512",
+    { parallel: 2, kvUnified: true, kvUnifiedPerSlot: 300, ctxSize: 512 },
+  ],
+  ["-np 2", { parallel: 2 }],
+  ["-np 2 -fit off", { parallel: 2, fit: false }],
+  ["-np 3 -kvu", { parallel: 3, kvUnified: true }],
+  ["-np 1", { parallel: 1 }],
+  ["-c 257 -np 1", { ctxSize: 257, parallel: 1 }],
+  [
+    "-c 4096 -np 1 --override-kv qwen3.context_length=int:4096",
+    { ctxSize: 4096, parallel: 1, overrideKv: ["qwen3.context_length=int:4096"] },
+  ],
+];
+
+describe("slots and context computed from a command line are what the real server makes of it", () => {
+  it.each(configurations)("llama-server %s", async (args, options) => {
+    const running = await startLlamaServer({ model, args: words(args) });
+    try {
+      const facts = await new HttpLlamaServer({ url: running.url }).facts(signal);
+      const computed = slotContext(options, nCtxTrain, buildNumber(facts.build ?? ""));
+      expect([computed.slots, computed.nCtxPerSlot]).toEqual([facts.totalSlots, facts.nCtxPerSlot]);
+      const logged = /kv_unified = '(true|false)'/.exec(running.log())?.[1];
+      expect(String(computed.unified)).toBe(logged);
+    } finally {
+      await running.stop();
+    }
+  });
+});
+
+describe("the verdict is the server's answer, at the edge", () => {
+  it.each(configurations.filter(([args]) => atTheEdge.includes(args)))(
+    "llama-server %s",
+    async (args, options) => {
+      const running = await startLlamaServer({ model, args: [...words(args), "-b", "512"] });
+      try {
+        const server = new HttpLlamaServer({ url: running.url });
+        const facts = await server.facts(signal);
+        const tokenizer = server.tokenizer(facts);
+        const rules = [limitOfServer(facts), limitOfLaunch(slotContext(options, nCtxTrain))];
+        const measured = measureTemplate(await server.applyTemplate(templateProbe, signal));
+        if (measured.kind !== "measured") throw new Error(measured.problem);
+        const around = await tokenizer.countPrompt(renderPrompt(measured.template, ""), signal);
+
+        const disagreements: string[] = [];
+        for (const length of [-1, 0, 1].map((step) => facts.nCtxPerSlot + step)) {
+          const raw = filler(length);
+          const chat = filler(length - around);
+          const prompt = renderPrompt(measured.template, chat);
+          expect(await tokenizer.countPrompt(raw, signal)).toBe(length);
+          expect(await tokenizer.countPrompt(prompt, signal)).toBe(length);
+          const messages = [{ role: "user", content: chat }];
+          const answers = [
+            await accepts(`${running.url}/completion`, { prompt: raw, n_predict: 1 }, length),
+            await accepts(`${running.url}/v1/chat/completions`, { messages, max_tokens: 1 }, length),
+            await accepts(`${running.url}/v1/messages`, { messages, max_tokens: 1 }, length),
+          ];
+          for (const limit of rules) {
+            const parts = { files: length - around, packing: 0, template: around };
+            const report = acceptance({ parts, limit: known(limit), answerReserve: 0 });
+            if (answers.some((answer) => answer !== report.accepted)) {
+              disagreements.push(
+                `${args}: ${length} tokens, ${limit.provenance}: ${String(report.accepted)}`,
+              );
+            }
+          }
+        }
+        expect(disagreements).toEqual([]);
+      } finally {
+        await running.stop();
+      }
+    },
+  );
+});
+
+const words = (args: string): string[] => args.split(" ").filter((word) => word !== "");
+
+/** A text of that many tokens in the Qwen2.5 vocabulary. */
+const filler = (tokens: number): string => Array.from({ length: tokens }, () => "word").join(" ");
+
+/** Whether the server takes the prompt; the length it names in its refusal must be ours. */
+async function accepts(url: string, body: unknown, promptTokens: number): Promise<boolean> {
+  const reply = await postJson(url, body);
+  if (reply.status === 200) return true;
+  expect(reply).toMatchObject({
+    status: 400,
+    body: { error: { type: "exceed_context_size_error", n_prompt_tokens: promptTokens } },
+  });
+  return false;
+}

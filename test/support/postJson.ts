@@ -1,0 +1,13 @@
+/** The server's reply to a POST of JSON, whatever its status. */
+export async function postJson(
+  url: string,
+  body: unknown,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(120_000),
+  });
+  return { status: response.status, body: (await response.json()) as unknown };
+}
