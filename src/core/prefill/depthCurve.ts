@@ -41,8 +41,8 @@ export interface DepthCurve {
 
 const maxPoints = 100_000;
 
-/** Reads a `CURVE.json` document. Fails with `invalidInput` naming the field. */
-export function parseDepthCurve(document: unknown): DepthCurve {
+/** Reads a `CURVE.json` document. Fails with `invalidInput` naming the field; `empty`: a curve may have no point yet. */
+export function parseDepthCurve(document: unknown, options: { readonly empty?: boolean } = {}): DepthCurve {
   const root = record(document, "The top level");
   const key = root["key"] === undefined ? {} : record(root["key"], "key");
   const points = list(root["points"], "points").map((entry, i): CurvePoint => {
@@ -53,7 +53,7 @@ export function parseDepthCurve(document: unknown): DepthCurve {
       seconds: number(point["seconds"], `points[${i}].seconds`, Number.MIN_VALUE),
     };
   });
-  if (points.length === 0) throw invalid(say`A curve needs at least one point.`);
+  if (points.length === 0 && options.empty !== true) throw invalid(say`A curve needs at least one point.`);
   const generation = list(root["generation"] ?? [], "generation").map((entry, i): GenerationPoint => {
     const point = record(entry, `generation[${i}]`);
     return {

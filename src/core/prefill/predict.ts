@@ -24,6 +24,9 @@ const furthestOfOnePoint = 1.5;
 /** Seconds to prefill, with the band that holds 8 times in 10, or why nobody can know. */
 export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   const { tokens, cached = 0, sessionSpread = 0 } = query;
+  if (curve.points.length === 0) {
+    return { known: false, reason: say`The curve has no prefill measurement yet.` };
+  }
   const fit = fitCurve(curve);
   const basis: PredictionBasis = { deepestDepth: fit.end, points: curve.points.length };
   const target = cached + tokens;

@@ -1,0 +1,201 @@
+import { count, percent, say } from "../text";
+import type { Text } from "../text";
+import { invalidChange, stableChange } from "./drift";
+import type { SpeedKind } from "./drift";
+
+/** One setting measured once, in the order of the run. */
+export interface ComparisonArm {
+  /** What was set, option by option. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Seconds per token at each depth, one entry per repetition. */
+  readonly costs: readonly { readonly depth: number; readonly secondsPerToken: readonly number[] }[];
+}
+
+/** How well the first tokens of greedy answers agree, so that a broken kernel is not praised for its speed. */
+export interface AgreementSample {
+  readonly agreed: number;
+  readonly of: number;
+}
+
+export interface ComparisonQuestion {
+  readonly kind: SpeedKind;
+  /** Arms as they ran, baseline first; a second run of the baseline at the end makes a sandwich. */
+  readonly arms: readonly ComparisonArm[];
+  readonly depth: number;
+  /** Smallest difference that matters, declared before the run. */
+  readonly threshold?: number;
+  readonly agreement?: AgreementSample;
+  /** Why the machine was not fit to measure on, where the watch says so. */
+  readonly disturbed?: Text;
+}
+
+export type ComparisonAnswer =
+  /** Time of the other setting over the baseline's, e.g. 0.94: 6 % less time. `low` and `high` are percent of speed. */
+  | {
+      readonly kind: "faster" | "slower";
+      readonly lowPercent: number;
+      readonly highPercent: number;
+      readonly sentence: Text;
+      readonly notes: readonly Text[];
+    }
+  | {
+      readonly kind: "noDifference";
+      readonly withinPercent: number;
+      readonly sentence: Text;
+      readonly notes: readonly Text[];
+    }
+  | { readonly kind: "cannotJudge"; readonly sentence: Text; readonly notes: readonly Text[] };
+
+const defaultThreshold = 0.01;
+/** Options that do nothing while the cache is empty: there, depth 0 shows how the machine itself drifted. */
+const withoutEffectAtDepth0 = new Set(["cacheTypeK", "cacheTypeV"]);
+const leastAgreement = 0.5;
+
+/** Compares a baseline with another setting at one depth: faster by x–y %, no difference, or not to be judged here. */
+export function compare(question: ComparisonQuestion): ComparisonAnswer {
+  const { arms, depth, kind } = question;
+  const [baseline] = arms;
+  const other = arms.find((arm) => changed(baseline, arm).length > 0);
+  if (baseline === undefined || other === undefined) return cannot(say`Two different settings are needed.`);
+  if (question.disturbed !== undefined) return cannot(question.disturbed);
+  const { agreement } = question;
+  if (agreement !== undefined && agreement.agreed < leastAgreement * agreement.of) {
+    return cannot(
+      say`The other setting gives other answers: only ${count(agreement.agreed)} of ${count(agreement.of)} tokens agree. Its speed does not matter.`,
+    );
+  }
+  const options = changed(baseline, other);
+  const first = costAt(baseline, depth);
+  const second = costAt(other, depth);
+  if (first === undefined || second === undefined)
+    return cannot(say`The depth was not measured with both settings.`);
+  const corrected = withDrift(question, { baseline, other, first, second });
+  if (corrected === undefined) {
+    return cannot(
+      say`The baseline itself moved by more than ${percent(invalidChange * 100)} between its two runs. Repeat on a quiet machine.`,
+    );
+  }
+  const { ratio, driftError, notes } = corrected;
+  const noise = Math.hypot(relativeError(baseline, depth), relativeError(other, depth));
+  const error = Math.hypot(driftError, 2 * noise);
+  const threshold = Math.max(question.threshold ?? defaultThreshold, error);
+  const speedUp = 1 / ratio - 1;
+  const cause =
+    options.length > 1
+      ? [
+          say`${count(options.length)} options changed at once (${options.join(", ")}); no single one can be named as the cause.`,
+        ]
+      : [];
+  const all = [...cause, ...notes];
+  if (Math.abs(speedUp) <= threshold) {
+    const withinPercent = 100 * Math.max(threshold, Math.abs(speedUp) + error);
+    return {
+      kind: "noDifference",
+      withinPercent,
+      sentence: say`No difference beyond noise (within ${percent(withinPercent)}).`,
+      notes: all,
+    };
+  }
+  const ends = [Math.abs(speedUp) - error, Math.abs(speedUp) + error].map((end) => 100 * Math.max(0, end));
+  const [lowPercent = 0, highPercent = 0] = ends;
+  const faster = speedUp > 0;
+  return {
+    kind: faster ? "faster" : "slower",
+    lowPercent,
+    highPercent,
+    sentence: faster
+      ? say`Faster by ${percent(lowPercent)} to ${percent(highPercent)} (${kindName(kind)} at depth ${count(depth)}).`
+      : say`Slower by ${percent(lowPercent)} to ${percent(highPercent)} (${kindName(kind)} at depth ${count(depth)}).`,
+    notes: all,
+  };
+}
+
+function kindName(kind: SpeedKind): Text {
+  return kind === "prefill" ? say`prefill` : say`generation`;
+}
+
+function cannot(why: Text): ComparisonAnswer {
+  return { kind: "cannotJudge", sentence: say`Cannot be judged here now: ${why}`, notes: [] };
+}
+
+function changed(one: ComparisonArm | undefined, other: ComparisonArm): readonly string[] {
+  const names = new Set([...Object.keys(one?.settings ?? {}), ...Object.keys(other.settings)]);
+  return [...names].filter((name) => one?.settings[name] !== other.settings[name]).sort();
+}
+
+/** Mean seconds per token: the repeats that llama-bench averages. */
+function costAt(arm: ComparisonArm, depth: number): number | undefined {
+  const costs = arm.costs.find((c) => c.depth === depth)?.secondsPerToken ?? [];
+  return costs.length === 0 ? undefined : costs.reduce((s, c) => s + c, 0) / costs.length;
+}
+
+/** Standard error of the mean, relative; repeats inside one run, so only the floor of what is uncertain. */
+function relativeError(arm: ComparisonArm, depth: number): number {
+  const costs = arm.costs.find((c) => c.depth === depth)?.secondsPerToken ?? [];
+  const mean = costs.reduce((s, c) => s + c, 0) / costs.length;
+  if (costs.length < 2) return 0.005;
+  const variance = costs.reduce((s, c) => s + (c - mean) ** 2, 0) / (costs.length - 1);
+  return Math.max(0.0024, Math.sqrt(variance / costs.length) / mean);
+}
+
+interface Arms {
+  readonly baseline: ComparisonArm;
+  readonly other: ComparisonArm;
+  readonly first: number;
+  readonly second: number;
+}
+
+interface Corrected {
+  /** Seconds of the other setting over the baseline's. */
+  readonly ratio: number;
+  readonly driftError: number;
+  readonly notes: readonly Text[];
+}
+
+/**
+ * Takes the machine's own drift out: between two baseline runs by their mean in time; without a second run, and where
+ * depth 0 cannot feel the setting, by each arm's own depth-0 cost. Undefined where the drift is too large to correct.
+ */
+function withDrift(
+  { kind, arms, depth }: ComparisonQuestion,
+  { baseline, other, first, second }: Arms,
+): Corrected | undefined {
+  const again = arms.findLast((arm) => arm !== baseline && changed(baseline, arm).length === 0);
+  const last = again === undefined ? undefined : costAt(again, depth);
+  const usesDepth0 =
+    depth > 0 && changed(baseline, other).every((option) => withoutEffectAtDepth0.has(option));
+  if (again !== undefined && last !== undefined) {
+    const change = Math.abs(last / first - 1);
+    if (change <= invalidChange) {
+      const position = arms.indexOf(other) / Math.max(1, arms.indexOf(again));
+      const expected = first * (last / first) ** Math.min(1, position);
+      return {
+        ratio: second / expected,
+        driftError: change / 2,
+        notes:
+          change > stableChange[kind]
+            ? [say`The baseline moved by ${percent(100 * change)} between its two runs; corrected in time.`]
+            : [],
+      };
+    }
+    if (!usesDepth0) return undefined;
+  }
+  const firstAt0 = costAt(baseline, 0);
+  const secondAt0 = costAt(other, 0);
+  if (!usesDepth0 || firstAt0 === undefined || secondAt0 === undefined) {
+    return {
+      ratio: second / first,
+      driftError: invalidChange,
+      notes: [say`The baseline ran only once: what the machine did in between is unknown.`],
+    };
+  }
+  const change = Math.abs(secondAt0 / firstAt0 - 1);
+  if (change <= stableChange[kind]) return { ratio: second / first, driftError: change, notes: [] };
+  return {
+    ratio: second / secondAt0 / (first / firstAt0),
+    driftError: change / 2,
+    notes: [
+      say`The machine drifted by ${percent(100 * change)} at depth 0, where this option does nothing; every arm is divided by its own depth-0 speed.`,
+    ],
+  };
+}

@@ -1,0 +1,79 @@
+import type { DepthCurve } from "../prefill/depthCurve";
+import { parseDepthCurve } from "../prefill/depthCurve";
+import type { Drift } from "./drift";
+import type { MonitorReport } from "./monitorSample";
+import type { CostStep } from "./residualTest";
+
+export const historyVersion = 1;
+
+export type HistoryKind = "probe" | "bench" | "comparison" | "ladder" | "request" | "import" | "baseline";
+
+/** The machine a run was made on, as far as it can be told. */
+export interface MachineFacts {
+  readonly platform: string;
+  readonly cpu: string;
+  readonly logicalCpus: number;
+  readonly memoryBytes: number;
+  readonly onBattery?: boolean;
+}
+
+/** One run: one line of the history. Lines are only ever added. */
+export interface HistoryRecord {
+  readonly version: typeof historyVersion;
+  readonly id: string;
+  readonly kind: HistoryKind;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly tool: string;
+  readonly curve?: DepthCurve;
+  readonly modelBytes?: number;
+  readonly argv?: readonly string[];
+  /** What the server or the program said it was really using. */
+  readonly effective?: Readonly<Record<string, string>>;
+  readonly plannedSeconds?: number;
+  readonly seconds?: number;
+  readonly ended?: string;
+  readonly monitor?: MonitorReport;
+  readonly drift?: Drift;
+  readonly steps?: readonly CostStep[];
+  readonly machine?: MachineFacts;
+  readonly error?: string;
+  /** Output of the program as it came, for what could not be understood. */
+  readonly raw?: string;
+  readonly label?: string;
+}
+
+export type HistoryLine =
+  | { readonly kind: "record"; readonly record: HistoryRecord }
+  /** Written by a later version: shown as such, never rewritten. */
+  | { readonly kind: "newer"; readonly version: number; readonly line: string }
+  | { readonly kind: "broken"; readonly line: string };
+
+/** Reads one line of the history. A line torn by a kill is broken, and only that line. */
+export function parseHistoryLine(line: string): HistoryLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { kind: "broken", line };
+  }
+  if (typeof value !== "object" || value === null) return { kind: "broken", line };
+  const fields = value as Readonly<Record<string, unknown>>;
+  const version = fields["version"];
+  if (typeof version !== "number") return { kind: "broken", line };
+  if (version > historyVersion) return { kind: "newer", version, line };
+  if (
+    typeof fields["id"] !== "string" ||
+    typeof fields["kind"] !== "string" ||
+    typeof fields["at"] !== "number"
+  ) {
+    return { kind: "broken", line };
+  }
+  try {
+    const curve =
+      fields["curve"] === undefined ? {} : { curve: parseDepthCurve(fields["curve"], { empty: true }) };
+    return { kind: "record", record: { ...(fields as unknown as HistoryRecord), ...curve } };
+  } catch {
+    return { kind: "broken", line };
+  }
+}

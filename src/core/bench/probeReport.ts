@@ -1,0 +1,31 @@
+import type { DepthCurve } from "../prefill/depthCurve";
+import type { Text } from "../text";
+import type { Drift } from "./drift";
+import type { MonitorReport } from "./monitorSample";
+import type { CostStep } from "./residualTest";
+
+/** Why a probe stopped before its plan was done; what it measured until then is in the curve. */
+export type ProbeEnd = "finished" | "budget" | "cancelled" | "failed";
+
+/** What a probe found, complete or not. */
+export interface ProbeReport {
+  readonly curve: DepthCurve;
+  readonly plannedSeconds: number;
+  readonly plannedTokens: number;
+  readonly seconds: number;
+  readonly ended: ProbeEnd;
+  readonly monitor: MonitorReport;
+  /** The same small measurement before and after, where the probe made one. */
+  readonly drift?: Drift;
+  /** Steps in the spans themselves, which need no watch to be seen. */
+  readonly steps: readonly CostStep[];
+  readonly warnings: readonly Text[];
+}
+
+export interface ProbeProgress {
+  readonly phase: "preparing" | "feasibility" | "measuring" | "closing";
+  /** 0 to 1 of the expected time, not of the tokens. */
+  readonly share: number;
+  readonly remainingSeconds: number;
+  readonly depth: number;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { compare } from "../../../../src/core/bench/comparison";
+import type { ComparisonAnswer, ComparisonArm } from "../../../../src/core/bench/comparison";
+import { judgeDrift } from "../../../../src/core/bench/drift";
+import { formatText } from "../../../../src/core/format";
+import { say } from "../../../../src/core/text";
+
+const deep = 131072;
+
+/** An arm by its speeds (tokens per second) at depth 0, 32K and 128K, as an article's tables give them. */
+function arm(cacheTypeK: string, cacheTypeV: string, speeds: readonly (number | undefined)[]): ComparisonArm {
+  const depths = [0, 32768, deep];
+  return {
+    settings: { cacheTypeK, cacheTypeV },
+    costs: speeds.flatMap((speed, i) =>
+      speed === undefined ? [] : [{ depth: depths[i] ?? 0, secondsPerToken: [1 / speed] }],
+    ),
+  };
+}
+
+function middle(answer: ComparisonAnswer): number {
+  if (answer.kind !== "faster" && answer.kind !== "slower") throw new Error(formatText(answer.sentence));
+  return ((answer.kind === "faster" ? 1 : -1) * (answer.lowPercent + answer.highPercent)) / 2;
+}
+
+/** Generation speeds of "128K: the wall was waiting time" (2026-09), in the order of the runs. */
+describe("comparing KV cache types on the article's own runs", () => {
+  const second = [
+    arm("f16", "f16", [17.13, undefined, 9.9]),
+    arm("f16", "q8_0", [17.71, undefined, 9.37]),
+    arm("q8_0", "f16", [18.79, undefined, 11.51]),
+    arm("q8_0", "q8_0", [18.72, undefined, 10.44]),
+  ];
+
+  it("gets from the drifted run what took the author two more runs: +6.1 %, not +16 %", () => {
+    const [f16, , q8] = second;
+    if (f16 === undefined || q8 === undefined) throw new Error();
+    const answer = compare({ kind: "generation", arms: [f16, q8], depth: deep });
+    expect(Math.abs(middle(answer) - 6.1)).toBeLessThan(2);
+    expect(formatText(answer.notes[0] ?? say``)).toContain("drifted by 8.8 % at depth 0");
+  });
+
+  it("turns the sign of the drifted q8_0/q8_0 figure", () => {
+    const [f16, , , both] = second;
+    if (f16 === undefined || both === undefined) throw new Error();
+    const answer = compare({ kind: "generation", arms: [f16, both], depth: deep });
+    // The raw ratio says 5.5 % faster; two options changed at once.
+    expect(answer.kind).not.toBe("faster");
+    expect(answer.notes.map((note) => formatText(note)).join()).toContain("no single one");
+  });
+
+  it("agrees with the sandwich of the fourth run: faster at 128K, no difference at 32K", () => {
+    const arms = [
+      arm("f16", "f16", [17.16, 14.75, 9.65]),
+      arm("q8_0", "f16", [17.45, 15.06, 10.75]),
+      arm("f16", "f16", [17.59, 14.79, 9.79]),
+    ];
+    const at128K = compare({ kind: "generation", arms, depth: deep });
+    expect(at128K.kind).toBe("faster");
+    expect(middle(at128K)).toBeCloseTo(10.6, 0);
+    const at32K = compare({ kind: "generation", arms, depth: 32768, threshold: 0.03 });
+    expect(at32K.kind).toBe("noDifference");
+  });
+});
+
+describe("what cannot be judged", () => {
+  const a: ComparisonArm = {
+    settings: { ubatch: "512" },
+    costs: [{ depth: 0, secondsPerToken: [1, 1.001] }],
+  };
+  const b: ComparisonArm = {
+    settings: { ubatch: "1024" },
+    costs: [{ depth: 0, secondsPerToken: [0.8, 0.802] }],
+  };
+  const scaled = (one: ComparisonArm, by: number): ComparisonArm => ({
+    ...one,
+    costs: one.costs.map((c) => ({ ...c, secondsPerToken: c.secondsPerToken.map((s) => s * by) })),
+  });
+
+  it("is a baseline that moved by more than 6 %", () => {
+    const answer = compare({ kind: "prefill", arms: [a, b, scaled(a, 1.08)], depth: 0 });
+    expect(answer.kind).toBe("cannotJudge");
+  });
+
+  it("is a disturbed machine, with the reason", () => {
+    const answer = compare({
+      kind: "prefill",
+      arms: [a, b, a],
+      depth: 0,
+      disturbed: say`tar used 40 % of the CPU`,
+    });
+    expect(formatText(answer.sentence)).toContain("tar used 40 %");
+  });
+
+  it("is a setting that gives other answers, however fast", () => {
+    const agreement = { agreed: 3, of: 64 };
+    expect(compare({ kind: "prefill", arms: [a, b, a], depth: 0, agreement }).kind).toBe("cannotJudge");
+    expect(
+      compare({ kind: "prefill", arms: [a, b, a], depth: 0, agreement: { agreed: 60, of: 64 } }).kind,
+    ).toBe("faster");
+  });
+
+  it("corrects a small drift in time and names it", () => {
+    const answer = compare({ kind: "prefill", arms: [a, b, scaled(a, 1.04)], depth: 0 });
+    expect(middle(answer)).toBeCloseTo(100 * (1.02 / 0.8 - 1), 0);
+    expect(answer.notes).toHaveLength(1);
+  });
+
+  it("widens what a baseline without a second run can say", () => {
+    const answer = compare({ kind: "prefill", arms: [a, scaled(b, 1.2)], depth: 0 });
+    expect(answer.kind).toBe("noDifference");
+  });
+});
+
+describe("drift between two runs of the same thing", () => {
+  it.each([
+    [17.16, 17.59, "generation", "stable"],
+    [100, 102.5, "prefill", "drift"],
+    [100, 102.5, "generation", "stable"],
+    [100, 93, "generation", "invalid"],
+    [0, 1, "prefill", "invalid"],
+  ] as const)("%d then %d (%s): %s", (first, last, kind, expected) => {
+    expect(judgeDrift(first, last, kind).kind).toBe(expected);
+  });
+});
