@@ -20,6 +20,49 @@ export interface DeviceBudget {
   readonly computeBytes: number;
   readonly totalBytes: number;
   readonly freeBytes?: number;
+  readonly parts: DeviceParts;
+  readonly interval: ByteInterval;
+  /** Bytes kept free, by `-fitt` or the user's setting. */
+  readonly marginBytes?: number;
+  /** Absent where nobody knows what is free. */
+  readonly verdict?: MemoryVerdict;
+}
+
+export interface ByteInterval {
+  readonly lowBytes: number;
+  readonly highBytes: number;
+}
+
+/** What a device's total is made of; bytes. */
+export interface DeviceParts {
+  readonly weights: number;
+  readonly kv: number;
+  readonly recurrent: number;
+  readonly compute: number;
+  /** Draft and MTP contexts, multimodal projector. */
+  readonly other: number;
+}
+
+/** Host memory that llama.cpp's own accounting leaves out. */
+export interface HostExtra {
+  readonly kind: "output" | "promptCache" | "checkpoints";
+  readonly bytes: number;
+  /** atLoad: allocated at once; upTo: filled while requests come. */
+  readonly when: "atLoad" | "upTo";
+  readonly text: Text;
+}
+
+/** Why the cache grows as it does; the parts add up to `bytesPerToken`. */
+export interface MemoryExplanation {
+  readonly layersWithKv: number;
+  readonly layers: number;
+  readonly growth: readonly GrowthPart[];
+  readonly lines: readonly Text[];
+}
+
+export interface GrowthPart {
+  readonly kind: "kv" | "masks" | "staging" | "other";
+  readonly bytesPerToken: number;
 }
 
 export type MemoryVerdict = "fits" | "tight" | "exceeds" | "unknown";
@@ -42,9 +85,13 @@ export interface MemoryReport {
   readonly recurrentBytes: number;
   readonly devices: readonly DeviceBudget[];
   readonly totalBytes: number;
-  readonly interval: { readonly lowBytes: number; readonly highBytes: number };
+  readonly interval: ByteInterval;
   /** Growth of the whole per token of context. */
   readonly bytesPerToken: number;
   readonly verdict: MemoryVerdict;
+  /** The device that decides the verdict, and what it lacks or has left in words. */
+  readonly tightest?: { readonly device: string; readonly shortBytes: number; readonly text: Text };
+  readonly hostExtras: readonly HostExtra[];
+  readonly explanation: MemoryExplanation;
   readonly warnings: readonly MemoryWarning[];
 }

@@ -40,6 +40,8 @@ export interface Architecture {
   readonly rollback?: boolean;
   /** Flash attention is always off. */
   readonly noFlashAttention?: boolean;
+  /** A tied output matrix is always a second copy: it is created before the embedding it could share. */
+  readonly duplicatesTiedOutput?: boolean;
   /** `num_loops` runs the layers so many times, each with its own KV. */
   readonly loops?: boolean;
 }
@@ -91,8 +93,8 @@ export const architectures: ReadonlyMap<string, Architecture> = new Map([
   ["nanbeige", { loops: true }],
   ["gemma2", windowed({ defaultWindow: 4096, period: 2 })],
   ["gemma3", windowed({ period: 6 })],
-  ["gemma3n", { window: { period: 5 }, sharedKvFrom: 20 }],
-  ["gemma4", { window: { period: "required" }, sharedKvCount: true }],
+  ["gemma3n", { window: { period: 5 }, sharedKvFrom: 20, duplicatesTiedOutput: true }],
+  ["gemma4", { window: { period: "required" }, sharedKvCount: true, duplicatesTiedOutput: true }],
   ["gpt-oss", windowed({ period: 2 })],
   ["cohere2", windowed({ period: 4 })],
   ["cohere2moe", windowed({ period: 4, denseFirst: true })],
@@ -116,7 +118,8 @@ export const architectures: ReadonlyMap<string, Architecture> = new Map([
   ...names("qwen35 qwen35moe", { ...deltaNet, rollback: true }),
   ["minimax-01", { recurrent: { kind: "interval", fullAttentionEvery: 8 }, state: "linearAttention" }],
   ["deepseek32", { indexer: "all" }],
-  ...names("glm-dsa hy_v4 dots3note", { indexer: "types" }),
+  ...names("glm-dsa hy_v4", { indexer: "types" }),
+  ["dots3note", { indexer: "types", window: { period: "required" } }],
   ["minimax-m3", { indexer: "afterDense" }],
   ["deepseek4", { window: { period: "required" }, compressed: true, rollback: true }],
   ["qwen4exp", { ...deltaNet, indexer: "pooled" }],

@@ -79,6 +79,8 @@ export interface Model {
   readonly mla: MlaShape | undefined;
   readonly experts: Experts | undefined;
   readonly stateKeys: StateShapeKeys;
+  /** Width of the sparse-attention indexer's K row, 0 without one. */
+  readonly indexerKeyLength: number;
   /** Values of one layer's extra embedding (Gemma 3n and 4). */
   readonly perLayerEmbedding: number;
   readonly causal: boolean;

@@ -62,6 +62,7 @@ export function modelOf(header: GgufHeader): Model {
       timeStepRank: meta.integer("ssm.time_step_rank") ?? 0,
       headSize: meta.integer("wkv.head_size") ?? meta.integer("kda.head_dim") ?? 0,
     },
+    indexerKeyLength: meta.integer("attention.indexer.key_length") ?? 0,
     perLayerEmbedding: meta.integer("embedding_length_per_layer_input") ?? 0,
     causal: header.metadata.get(`${meta.architecture}.attention.causal`) !== false,
     poolingType: meta.integer("pooling_type") ?? 0,

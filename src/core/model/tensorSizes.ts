@@ -24,8 +24,11 @@ export interface TensorSizes {
   readonly tiedBytes: number;
 }
 
+/** Read before the first layer, so kept on the host (`LLM_TENSOR_LAYER_INPUT` in llama-arch.cpp). */
 const inputNames =
-  /^(token_embd|token_types|position_embd|token_embd_norm|per_layer_token_embd|tok_embd|enc\.|altup_.*embd)/;
+  /^(token_embd|token_embd_norm|token_types|position_embd|per_layer_token_embd)\.|\.nextn\.embed_tokens\./;
+/** Created with the first layer although they belong to none. */
+const firstLayerNames = /^per_layer_(model_proj|proj_norm)\./;
 
 export function tensorSizes(header: GgufHeader, layers: number): TensorSizes {
   const layerBytes = new Array<number>(layers).fill(0);
@@ -40,19 +43,14 @@ export function tensorSizes(header: GgufHeader, layers: number): TensorSizes {
     const bytes = Math.max(0, info.bytes);
     totalBytes += bytes;
     parameters += info.shape.reduce((product, size) => product * size, 1);
-    const block = /^blk\.(\d{1,6})\./.exec(info.name)?.[1];
-    const layer = block === undefined ? -1 : Number(block);
-    if (layer >= 0) {
-      if (layer < layers) layerBytes[layer] = (layerBytes[layer] ?? 0) + bytes;
-      all.push({ name: info.name, role: "layer", layer, bytes, info });
-      continue;
-    }
-    const role: TensorRole = inputNames.test(info.name) ? "input" : "output";
-    if (role === "input") inputBytes += bytes;
+    const layer = layerOf(info.name);
+    const role: TensorRole = inputNames.test(info.name) ? "input" : layer >= 0 ? "layer" : "output";
+    if (role === "layer") layerBytes[layer] = (layerBytes[layer] ?? 0) + bytes;
+    else if (role === "input") inputBytes += bytes;
     else outputBytes += bytes;
     if (info.name === "token_embd.weight") embeddingBytes = bytes;
     if (info.name === "output.weight") hasOutput = true;
-    all.push({ name: info.name, role, layer: -1, bytes, info });
+    all.push({ name: info.name, role, layer, bytes, info });
   }
   return {
     all,
@@ -63,4 +61,9 @@ export function tensorSizes(header: GgufHeader, layers: number): TensorSizes {
     outputBytes,
     tiedBytes: hasOutput ? 0 : embeddingBytes,
   };
+}
+
+function layerOf(name: string): number {
+  const block = /^(?:(?:enc|dec)\.)?blk\.(\d{1,6})\./.exec(name)?.[1];
+  return block !== undefined ? Number(block) : firstLayerNames.test(name) ? 0 : -1;
 }

@@ -1,0 +1,83 @@
+import { slotContext, type SlotContext } from "../acceptance/slotContext";
+import type { LaunchOptions } from "../launch/launchOptions";
+import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
+import type { Model } from "../model/model";
+
+/** Who makes the context. llama-fit-params, llama-bench and llama-cli reserve logits for a whole ubatch, the server does not. */
+export type Caller = "server" | "fitParams";
+
+/** The context a process would create, after llama.cpp's own corrections. */
+export interface ContextPlan {
+  readonly slot: SlotContext;
+  readonly batch: number;
+  readonly ubatch: number;
+  readonly typeK: GgmlType;
+  readonly typeV: GgmlType;
+  readonly flashAttention: boolean;
+  /** Rows of logits the compute buffer is reserved for. */
+  readonly outputs: number;
+  /** Rows of the output buffer. */
+  readonly outputRows: number;
+  /** Copies of the recurrent state kept to roll a draft back (`n_rs_seq`). */
+  readonly rollback: number;
+  readonly draftMax: number;
+  /** A second context runs the model's own MTP blocks. */
+  readonly mtp: boolean;
+  readonly swaFull: boolean;
+  readonly kvOffload: boolean;
+}
+
+/** `--spec-draft-n-max` where it is not given. */
+const defaultDraft = 3;
+/** Logits of only as many rows as can be asked for (`n_outputs_max`). */
+const firstBuildWithFewOutputs = 9460;
+/** `-fa` not given means auto. */
+const firstBuildWithFlashAuto = 6325;
+
+export function contextPlan(
+  model: Model,
+  options: LaunchOptions,
+  build: number | undefined,
+  caller: Caller,
+): ContextPlan {
+  const slot = slotContext(options, model.contextLength, build);
+  const asked = options.ctxSize !== undefined && options.ctxSize > 0 ? options.ctxSize : slot.nCtx;
+  const batchAsked = options.batchSize ?? 2048;
+  const embedding = options.embedding === true;
+  const batch = model.causal ? Math.min(asked, batchAsked) : batchAsked;
+  const ubatch = Math.max(1, Math.min(batch, options.ubatchSize ?? 512));
+  const spec = options.specType ?? [];
+  const drafting = spec.some((type) => type !== "none") || options.specDraftModel !== undefined;
+  const draftMax = drafting ? (options.specDraftNMax ?? defaultDraft) : 0;
+  const modelDraft = spec.some((type) => /^draft-(mtp|eagle|dflash)/.test(type));
+  const typeK = cacheTypes.get(options.cacheTypeK ?? "f16") ?? f16;
+  const typeV = cacheTypes.get(options.cacheTypeV ?? "f16") ?? f16;
+  const few = build === undefined || build >= firstBuildWithFewOutputs;
+  const rows = Math.min(batch, slot.slots * (1 + draftMax));
+  return {
+    slot,
+    batch,
+    ubatch,
+    typeK,
+    typeV,
+    flashAttention: resolvedFlashAttention(model, options, build),
+    outputs: Math.min(ubatch, caller === "server" && few && !embedding ? rows : batch),
+    outputRows: caller === "server" ? rows : slot.slots,
+    rollback: modelDraft && model.rules?.rollback === true ? draftMax : 0,
+    draftMax,
+    mtp: spec.includes("draft-mtp") && model.mtpLayers > 0,
+    swaFull: options.swaFull === true,
+    kvOffload: options.kvOffload !== false,
+  };
+}
+
+function resolvedFlashAttention(model: Model, options: LaunchOptions, build: number | undefined): boolean {
+  if (model.rules?.noFlashAttention === true || options.flashAttn === "off") return false;
+  if (options.flashAttn === undefined && build !== undefined && build < firstBuildWithFlashAuto) return false;
+  return true;
+}
+
+export const f16: GgmlType = { name: "f16", blockValues: 1, blockBytes: 2 };
+
+/** Stored in blocks of several values. */
+export const isQuantised = (type: GgmlType): boolean => type.blockValues > 1;

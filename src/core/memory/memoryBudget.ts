@@ -1,0 +1,261 @@
+import type { LaunchOptions } from "../launch/launchOptions";
+import { cacheTypes } from "../model/ggmlTypes";
+import type { Model } from "../model/model";
+import { budgetWarnings } from "./budgetWarnings";
+import { computeBuffers, exactly, type Estimate } from "./computeBuffers";
+import { contextPlan, f16, type Caller, type ContextPlan } from "./contextPlan";
+import { hostName, isHost, type MemoryDevice } from "./devices";
+import { explain, growthOf } from "./explanation";
+import { fitted } from "./fit";
+import { graphSizes } from "./graphSizes";
+import { hostExtras } from "./hostExtras";
+import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
+import type { DeviceBudget, HostExtra, KvCacheReport, MemoryReport, MemoryWarning } from "./memoryReport";
+import { host, placement, rowPadding, type Placement } from "./placement";
+import { recurrentState, sumBytes } from "./recurrentState";
+import { deviceVerdict, overallVerdict } from "./verdict";
+
+export interface BudgetSettings {
+  /** llama.cpp's build number; absent means a current one. */
+  readonly build?: number;
+  /** Whose context it is; llama-server's by default. */
+  readonly caller?: Caller;
+  /** Bytes to keep free on each device; absent: `-fitt`, else 1 GiB as `-fit` does, 512 MiB on the host. */
+  readonly marginBytes?: number;
+  /** Size of the `--mmproj` file. */
+  readonly mmprojBytes?: number;
+}
+
+/** One launch taken apart, before any comparison with what is free. */
+export interface Breakdown {
+  readonly plan: ContextPlan;
+  readonly placed: Placement;
+  readonly caches: readonly KvCache[];
+  readonly state: readonly LayerBytes[];
+  readonly rows: readonly BreakdownRow[];
+}
+
+export interface BreakdownRow {
+  readonly name: string;
+  readonly weights: number;
+  readonly kv: number;
+  readonly recurrent: number;
+  readonly compute: Estimate;
+  readonly other: Estimate;
+}
+
+/**
+ * What a model needs with these launch options, by device, computed from its header alone. Devices as llama.cpp lists
+ * them; one named Host, CPU or RAM is the budget of host memory. No devices: everything is on the host.
+ */
+export function memoryBudget(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+  settings: BudgetSettings = {},
+): MemoryReport {
+  const fit = fitted(model, options, devices, settings);
+  const parts = breakdown(model, fit.options, devices, settings);
+  return report(model, fit.options, devices, settings, parts, fit.warnings);
+}
+
+export function breakdown(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+  settings: BudgetSettings,
+): Breakdown {
+  const plan = contextPlan(model, options, settings.build, settings.caller ?? "server");
+  const gpus = devices.filter((device) => !isHost(device));
+  const placed = placement(model, options, gpus, plan.mtp);
+  const draft = mtpCache(
+    model,
+    plan,
+    cacheTypes.get(options.specDraftTypeK ?? "f16") ?? f16,
+    cacheTypes.get(options.specDraftTypeV ?? "f16") ?? f16,
+  );
+  const main = kvCaches(model, plan);
+  const state = recurrentState(model, plan);
+  const compute = computeBuffers(model, plan, placed, options);
+  const deviceOf = (layer: number): number => (plan.kvOffload ? (placed.layerDevice[layer] ?? host) : host);
+  const on = (parts: readonly LayerBytes[], device: number): number =>
+    sumBytes(parts.filter(({ layer }) => deviceOf(layer) === device));
+  const row = (name: string, device: number): BreakdownRow => ({
+    name,
+    weights: device === host ? placed.hostWeights : (placed.weights[device] ?? 0),
+    kv: main.reduce(
+      (sum, cache) => sum + on(cache.perLayer, device) + kvPadding(cache, device, placed, deviceOf),
+      0,
+    ),
+    recurrent: on(state, device),
+    compute: device === host ? compute.host : (compute.devices[device] ?? exactly(0)),
+    other: otherOn(model, options, plan, placed, draft, device, settings),
+  });
+  return {
+    plan,
+    placed,
+    caches: draft === undefined ? main : [...main, draft],
+    state,
+    rows: [...placed.devices.map(({ device }, i) => row(device.name, i)), row(hostName, host)],
+  };
+}
+
+/** CUDA pads the last row of each quantised K and V tensor to 512 values. */
+function kvPadding(
+  cache: KvCache,
+  device: number,
+  placed: Placement,
+  deviceOf: (layer: number) => number,
+): number {
+  if (placed.devices[device]?.backend !== "cuda") return 0;
+  return cache.perLayer.reduce(
+    (sum, { layer, widthK, widthV }) =>
+      deviceOf(layer) === device
+        ? sum +
+          rowPadding(cache.typeK, widthK) +
+          (cache.typeV === undefined ? 0 : rowPadding(cache.typeV, widthV))
+        : sum,
+    0,
+  );
+}
+
+/** The MTP context (its cache, masks and a buffer of about 15 columns of n_embd) and the projector. */
+function otherOn(
+  model: Model,
+  options: LaunchOptions,
+  plan: ContextPlan,
+  placed: Placement,
+  draft: KvCache | undefined,
+  device: number,
+  settings: BudgetSettings,
+): Estimate {
+  let known = 0;
+  let compute = 0;
+  if (draft !== undefined) {
+    const last = placed.layerDevice[model.layers.length - 1] ?? host;
+    if (device === (plan.kvOffload ? last : host)) known += draft.bytes;
+    const { masks, embedding } = graphSizes(model, plan);
+    if (device === last) compute += masks + 15 * embedding;
+    else if (device === host) compute += masks + 4 * embedding;
+  }
+  const projectorDevice = options.mmprojOffload === false || placed.devices.length === 0 ? host : 0;
+  if (device === projectorDevice) known += settings.mmprojBytes ?? 0;
+  return {
+    bytes: known + compute,
+    low: known + Math.floor(compute * 0.9),
+    high: known + Math.ceil(compute * 1.1),
+  };
+}
+
+function report(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+  settings: BudgetSettings,
+  parts: Breakdown,
+  fitWarnings: readonly MemoryWarning[],
+): MemoryReport {
+  const { plan, placed, caches, state } = parts;
+  const extras = hostExtras(model, options, plan, checkpointBytes(parts), settings.build);
+  const budgets = parts.rows.map((row, i) =>
+    deviceBudget(row, freeOf(row.name, devices), options, settings, extras, i),
+  );
+  const total = (pick: (budget: DeviceBudget) => number): number =>
+    budgets.reduce((sum, budget) => sum + pick(budget), 0);
+  const growth = growthOf(model, options, devices, settings, parts);
+  return {
+    source: "computed",
+    context: {
+      nCtx: plan.slot.nCtx,
+      nCtxPerSlot: plan.slot.nCtxPerSlot,
+      slots: plan.slot.slots,
+      unified: plan.slot.unified,
+    },
+    kv: caches.map(kvReport),
+    recurrentBytes: sumBytes(state),
+    devices: budgets,
+    totalBytes: total((budget) => budget.totalBytes),
+    interval: {
+      lowBytes: total((budget) => budget.interval.lowBytes),
+      highBytes: total((budget) => budget.interval.highBytes),
+    },
+    bytesPerToken: growth.reduce((sum, part) => sum + part.bytesPerToken, 0),
+    ...overallVerdict(budgets),
+    hostExtras: extras,
+    explanation: explain(model, parts, growth),
+    warnings: [...budgetWarnings(model, options, plan, placed, devices, settings.build), ...fitWarnings],
+  };
+}
+
+const freeOf = (name: string, devices: readonly MemoryDevice[]): number | undefined =>
+  devices.find((device) => (name === hostName ? isHost(device) : device.name === name))?.freeBytes;
+
+function deviceBudget(
+  row: BreakdownRow,
+  freeBytes: number | undefined,
+  options: LaunchOptions,
+  settings: BudgetSettings,
+  extras: readonly HostExtra[],
+  index: number,
+): DeviceBudget {
+  const certain = row.weights + row.kv + row.recurrent;
+  const interval = {
+    lowBytes: certain + row.compute.low + row.other.low,
+    highBytes: certain + row.compute.high + row.other.high,
+  };
+  const extra =
+    row.name === hostName
+      ? extras.reduce((sum, { when, bytes }) => (when === "atLoad" ? sum + bytes : sum), 0)
+      : 0;
+  return {
+    name: row.name,
+    modelBytes: row.weights,
+    contextBytes: row.kv + row.recurrent,
+    computeBytes: row.compute.bytes,
+    totalBytes: certain + row.compute.bytes + row.other.bytes,
+    ...(freeBytes === undefined
+      ? {}
+      : {
+          freeBytes,
+          ...deviceVerdict(interval, extra, freeBytes, marginOf(row.name, index, options, settings)),
+        }),
+    parts: {
+      weights: row.weights,
+      kv: row.kv,
+      recurrent: row.recurrent,
+      compute: row.compute.bytes,
+      other: row.other.bytes,
+    },
+    interval,
+  };
+}
+
+export function marginOf(
+  name: string,
+  index: number,
+  options: LaunchOptions,
+  settings: BudgetSettings,
+): number {
+  if (settings.marginBytes !== undefined) return settings.marginBytes;
+  if (name === hostName) return 512 * 2 ** 20;
+  const targets = options.fitTarget ?? [];
+  return (targets[index] ?? targets[targets.length - 1] ?? 1024) * 2 ** 20;
+}
+
+function kvReport(cache: KvCache): KvCacheReport {
+  return {
+    cache: cache.cache,
+    layers: cache.perLayer.length,
+    cells: cache.cells * cache.streams,
+    typeK: cache.typeK.name,
+    typeV: cache.typeV?.name ?? "none",
+    bytes: cache.bytes,
+  };
+}
+
+/** A checkpoint keeps one sequence's recurrent state and sliding window. */
+function checkpointBytes({ plan, caches, state }: Breakdown): number {
+  const window = caches.find((cache) => cache.cache === "swa");
+  const perSlot = plan.slot.slots * (1 + plan.rollback);
+  return (window === undefined ? 0 : window.bytes / window.streams) + sumBytes(state) / perSlot;
+}

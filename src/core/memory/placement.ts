@@ -1,0 +1,178 @@
+import type { LaunchOptions } from "../launch/launchOptions";
+import { ggmlType, rowBytes, type GgmlType } from "../model/ggmlTypes";
+import type { Model } from "../model/model";
+import type { PlacedTensor } from "../model/tensorSizes";
+import { backendOf, type Backend, type MemoryDevice } from "./devices";
+
+/** Index of the host in place of a device's. */
+export const host = -1;
+
+/** Which device holds what (llama-model.cpp `load_tensors`). */
+export interface Placement {
+  readonly devices: readonly PlacedDevice[];
+  /** Device index of each block and, last, of the output; `host` for host memory. */
+  readonly layerDevice: readonly number[];
+  readonly outputDevice: number;
+  /** Bytes of weights by device, and on the host. */
+  readonly weights: readonly number[];
+  readonly hostWeights: number;
+  /** Every block and the output are on devices. */
+  readonly fullyOffloaded: boolean;
+  /** Weights were moved out of their layer's device by `-ot`, `-cmoe`, `-ncmoe` or `-ncffn`. */
+  readonly overridden: boolean;
+  /** Largest matrix on the host that belongs to a layer, in bytes: what op offload copies to a device. */
+  readonly largestHostMatrix: number;
+  readonly largestHostExperts: number;
+}
+
+export interface PlacedDevice {
+  readonly device: MemoryDevice;
+  readonly backend: Backend;
+}
+
+const expertTensors = /\.ffn_(up|down|gate|gate_up)_(ch|)exps/;
+const denseFeedForward = /\.ffn_(up|down|gate|gate_up)\./;
+
+export function placement(
+  model: Model,
+  options: LaunchOptions,
+  available: readonly MemoryDevice[],
+  withMtp: boolean,
+): Placement {
+  const devices = usedDevices(options, available);
+  const blocks = model.layers.length;
+  const layerDevice = layerDevices(blocks, options, devices);
+  const outputDevice = layerDevice[blocks] ?? host;
+  const weights = new Array<number>(devices.length).fill(0);
+  let hostWeights = 0;
+  let overridden = false;
+  let largestHostMatrix = 0;
+  let largestHostExperts = 0;
+  const skipped = withMtp ? blocks : blocks - model.mtpLayers;
+  const pinned = devices.some(({ backend }) => backend === "cuda");
+  const secondCopy =
+    model.tensors.tiedBytes > 0 &&
+    (outputDevice !== host || pinned || model.rules?.duplicatesTiedOutput === true);
+
+  const put = (tensor: PlacedTensor, device: number): void => {
+    const bytes = allocated(tensor, devices[device]?.backend);
+    if (device === host) hostWeights += bytes;
+    else weights[device] = (weights[device] ?? 0) + bytes;
+  };
+  for (const tensor of model.tensors.all) {
+    if (tensor.layer >= skipped) continue;
+    const natural =
+      tensor.role === "input"
+        ? host
+        : tensor.role === "output"
+          ? outputDevice
+          : (layerDevice[tensor.layer] ?? host);
+    const target = overrideOf(tensor, options, devices) ?? natural;
+    overridden ||= target !== natural;
+    put(tensor, target);
+    if (tensor.role === "layer" && target === host && tensor.info.shape.length > 1) {
+      largestHostMatrix = Math.max(largestHostMatrix, tensor.bytes);
+      if (expertTensors.test(tensor.name)) largestHostExperts = Math.max(largestHostExperts, tensor.bytes);
+    }
+    if (tensor.name === "token_embd.weight" && secondCopy) put(tensor, outputDevice);
+  }
+  return {
+    devices,
+    layerDevice,
+    outputDevice,
+    weights,
+    hostWeights,
+    fullyOffloaded: devices.length > 0 && layerDevice.every((device) => device !== host),
+    overridden,
+    largestHostMatrix,
+    largestHostExperts,
+  };
+}
+
+function usedDevices(options: LaunchOptions, available: readonly MemoryDevice[]): readonly PlacedDevice[] {
+  const wanted = options.devices;
+  const chosen =
+    wanted === undefined
+      ? available
+      : wanted.flatMap((name) =>
+          available.filter((device) => device.name.toLowerCase() === name.toLowerCase()),
+        );
+  const one = options.splitMode === "none" ? chosen[options.mainGpu ?? 0] : undefined;
+  const used = options.splitMode === "none" ? (one === undefined ? [] : [one]) : chosen;
+  return used.map((device) => ({ device, backend: backendOf(device) }));
+}
+
+/** Number of layers `-ngl` asks for; the output counts as one. */
+export function offloadedLayers(options: LaunchOptions, blocks: number): number {
+  const wanted = options.gpuLayers;
+  if (wanted === undefined || typeof wanted === "string" || wanted < 0) return blocks + 1;
+  return Math.min(wanted, blocks + 1);
+}
+
+/** llama.cpp computes the split in single precision; so do we, to break ties as it does. */
+function layerDevices(
+  blocks: number,
+  options: LaunchOptions,
+  devices: readonly PlacedDevice[],
+): readonly number[] {
+  const offloaded = devices.length === 0 ? 0 : offloadedLayers(options, blocks);
+  const start = Math.max(blocks + 1 - offloaded, 0);
+  const shares = devices.map(
+    ({ device }, i) => options.tensorSplit?.[i] ?? (options.tensorSplit ? 0 : device.freeBytes),
+  );
+  const even = shares.every((share) => share === 0);
+  let sum = 0;
+  const cumulative = shares.map((share) => (sum = Math.fround(sum + Math.fround(even ? 1 : share))));
+  const splits = cumulative.map((each) => Math.fround(each / sum));
+  return Array.from({ length: blocks + 1 }, (_, layer) => {
+    if (layer < start || offloaded === 0) return host;
+    const at = Math.fround((layer - start) / offloaded);
+    const found = splits.findIndex((split) => split > at);
+    return found < 0 ? devices.length - 1 : found;
+  });
+}
+
+function overrideOf(
+  tensor: PlacedTensor,
+  options: LaunchOptions,
+  devices: readonly PlacedDevice[],
+): number | undefined {
+  for (const { pattern, buffer } of options.overrideTensor ?? []) {
+    if (matches(pattern, tensor.name)) {
+      const found = devices.findIndex(({ device }) => device.name.toLowerCase() === buffer.toLowerCase());
+      return found < 0 ? host : found;
+    }
+  }
+  if (tensor.role !== "layer") return undefined;
+  const experts = expertTensors.test(tensor.name);
+  if (experts && (options.cpuMoe === true || tensor.layer < (options.nCpuMoe ?? 0))) return host;
+  if (denseFeedForward.test(tensor.name) && tensor.layer < (options.nCpuFfn ?? 0)) return host;
+  return undefined;
+}
+
+const compiled = new Map<string, RegExp | undefined>();
+
+/** llama.cpp's patterns are C++ ECMAScript expressions, which JavaScript reads alike; a broken one matches nothing. */
+function matches(pattern: string, name: string): boolean {
+  if (!compiled.has(pattern)) {
+    try {
+      compiled.set(pattern, new RegExp(pattern));
+    } catch {
+      compiled.set(pattern, undefined);
+    }
+  }
+  return compiled.get(pattern)?.test(name) === true;
+}
+
+/** CUDA and HIP pad the last row of a quantised tensor to 512 values; allocations are aligned. */
+function allocated(tensor: PlacedTensor, backend: Backend | undefined): number {
+  const packing = ggmlType(tensor.info.type);
+  if (backend !== "cuda" || packing === undefined) return tensor.bytes;
+  return tensor.bytes + rowPadding(packing, tensor.info.shape[0] ?? 0);
+}
+
+/** Bytes added behind a quantised tensor whose rows have `row` values. */
+export function rowPadding(packing: GgmlType, row: number): number {
+  if (packing.blockValues === 1 || row % 512 === 0) return 0;
+  return Math.ceil(rowBytes(packing, 512 - (row % 512)) / 128) * 128;
+}
