@@ -6,6 +6,8 @@ export const quietSettings: Readonly<Record<string, unknown>> = {
   "workbench.welcomePage.walkthroughs.openOnInstall": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.enableExperiments": false,
+  // a modal editor swallows keys, the palette's included
+  "workbench.editor.useModal": "off",
   "window.menuBarVisibility": "classic",
   "chat.disableAIFeatures": true,
   "telemetry.telemetryLevel": "off",

@@ -22,6 +22,8 @@ export interface VscodeServerOptions {
   readonly sourceExtensions?: boolean;
   readonly userDataDir?: string;
   readonly extensionsDir?: string;
+  /** Display language, if the profile has a language pack for it. */
+  readonly locale?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly port?: number;
 }
@@ -65,6 +67,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
         ...(options.workspaceTrust === true ? [] : ["--disable-workspace-trust"]),
         // without it a built workbench ignores extensionDevelopmentPath and extensionTestsPath
         ...(options.sourceExtensions === true ? ["--enable-smoke-test-driver"] : []),
+        ...(options.locale === undefined ? [] : ["--locale", options.locale]),
         ...folders,
       ],
       { env: { ...process.env, EXTENSIONS_GALLERY: "{}", TMPDIR: folder, ...options.env } },

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+// one window at a time; the packaged extension is made once for all files
+export default defineConfig({
+  test: {
+    include: ["ui/**/*.test.ts"],
+    globalSetup: "ui/support/packageOnce.ts",
+    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
+  },
+});
