@@ -2,10 +2,11 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
+import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
 import { addPredict } from "./predict";
 
-const commands: readonly CliCommand[] = [addModel, addPredict];
+const commands: readonly CliCommand[] = [addModel, addMemory, addMaxContext, addPredict];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([
   "refused",

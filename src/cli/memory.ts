@@ -1,0 +1,113 @@
+import { InvalidArgumentError } from "commander";
+import { formatBytes, formatNumber, formatText } from "../core/format";
+import { parseArguments } from "../core/launch/commandLine";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { MemoryDevice } from "../core/memory/devices";
+import { maxContext, type MaxContext } from "../core/memory/maxContext";
+import { memoryBudget } from "../core/memory/memoryBudget";
+import type { MemoryReport } from "../core/memory/memoryReport";
+import type { Model } from "../core/model/model";
+import { modelOf } from "../core/model/modelOf";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { ggufModelSource } from "../node/ggufModelSource";
+import type { CliCommand, CliContext } from "./command";
+import { printError, printJson, printLines, table } from "./output";
+
+interface MemoryOptions {
+  readonly device: readonly MemoryDevice[];
+  readonly json?: true;
+}
+
+export const addMemory: CliCommand = (program, context) => {
+  program
+    .command("memory")
+    .description("what llama-server needs with the arguments after --, by device")
+    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+    .option("--json", "one JSON document on stdout")
+    .action(async (options: MemoryOptions) => {
+      const { model, launch } = await launchedModel(context);
+      const report = memoryBudget(model, launch, options.device);
+      if (options.json) printJson(report);
+      else printLines(memoryLines(report));
+    });
+};
+
+export const addMaxContext: CliCommand = (program, context) => {
+  program
+    .command("max-context")
+    .description("the largest -c that fits, also by KV cache type")
+    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+    .option("--json", "one JSON document on stdout")
+    .action(async (options: MemoryOptions) => {
+      const { model, launch } = await launchedModel(context);
+      const largest = maxContext(model, launch, options.device);
+      if (options.json) printJson(largest);
+      else printLines(maxContextLines(largest));
+    });
+};
+
+/** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
+export async function launchedModel({
+  serverArguments,
+  signal,
+}: CliContext): Promise<{ readonly model: Model; readonly launch: LaunchOptions }> {
+  const launch = launchOptions(serverArguments);
+  if (launch.model === undefined) {
+    throw new UserError(
+      "invalidInput",
+      say`No model is named.`,
+      say`Give llama-server's arguments after --, with -m M.gguf among them.`,
+    );
+  }
+  return { launch, model: modelOf(await ggufModelSource().readHeader(launch.model, signal)) };
+}
+
+export function launchOptions(serverArguments: readonly string[]): LaunchOptions {
+  const { options, problems } = parseArguments(serverArguments, process.env);
+  for (const problem of problems) printError(`${problem.severity}: ${formatText(problem.message)}`);
+  return options;
+}
+
+function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
+  const match = /^(.+)=(\d{1,16})$/.exec(text);
+  if (match?.[1] === undefined)
+    throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=25769803776.");
+  return [...before, { name: match[1], freeBytes: Number(match[2]) }];
+}
+
+function memoryLines(report: MemoryReport): string[] {
+  const { context, devices } = report;
+  const rows = devices.map((budget) => [
+    budget.name,
+    ...[
+      budget.parts.weights,
+      budget.parts.kv,
+      budget.parts.recurrent,
+      budget.parts.compute,
+      budget.parts.other,
+    ].map((part) => formatBytes(part)),
+    formatBytes(budget.totalBytes),
+    budget.freeBytes === undefined ? "" : formatBytes(budget.freeBytes),
+  ]);
+  return [
+    `-c ${formatNumber(context.nCtx)} · ${context.slots} slots of ${formatNumber(context.nCtxPerSlot)}${context.unified ? " sharing one pool" : ""} · ${report.source}`,
+    "",
+    ...table([["device", "weights", "KV", "state", "compute", "other", "total", "free"], ...rows]),
+    "",
+    `total ${formatBytes(report.totalBytes)} (${formatBytes(report.interval.lowBytes)} – ${formatBytes(report.interval.highBytes)}), ${formatNumber(report.bytesPerToken)} B per token of context`,
+    ...(report.tightest === undefined ? [] : [formatText(report.tightest.text)]),
+    ...report.explanation.lines.map((line) => formatText(line)),
+    ...report.warnings.map(({ code, message }) => `warning ${code}: ${formatText(message)}`),
+  ];
+}
+
+function maxContextLines({ nCtx, limitedBy, perType }: MaxContext): string[] {
+  return [
+    `-c ${formatNumber(nCtx)}, limited by ${limitedBy}`,
+    ...table([
+      ["-ctk", "-ctv", "-c"],
+      ...perType.map((row) => [row.typeK, row.typeV, formatNumber(row.nCtx)]),
+    ]),
+  ];
+}
