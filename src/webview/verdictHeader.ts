@@ -23,9 +23,11 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
   const [lead, rest] = leadAndRest(verdict.sentence, view.model.page);
   const { files, packing, template } = acceptance.parts;
   return html`<header class="verdict ${verdict.kind}">
-    <div class="answer">
+    <div class="sentence">
       <p class="eyebrow">${subject(view, report)}</p>
       <h1>${icon(icons[verdict.kind])}<span class="lead">${lead}</span>${rest}</h1>
+    </div>
+    <div class="details">
       <p class="dim">
         ${words(
           say`Prompt ${count(acceptance.promptTokens)} = files ${count(files)} + packing ${count(packing)} + chat template ${count(template)}.`,
@@ -36,7 +38,7 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
         verdict.remedies.length === 0
           ? nothing
           : html`<ul class="remedies">
-              ${verdict.remedies.map((remedy) => html`<li>${icon("arrow")}${words(remedy)}</li>`)}
+              ${verdict.remedies.map((remedy) => html`<li>${icon("arrow")}<span>${words(remedy)}</span></li>`)}
             </ul>`
       }
       <div class="buttons">${buttons(view, report)}</div>
@@ -55,70 +57,73 @@ function buttons(view: View, report: GaugeReport): readonly TemplateResult[] {
   ];
 }
 
+/** Scope · files · server · model, each with where it comes from. */
 function subject(view: View, report: GaugeReport): TemplateResult {
   const { words } = view;
-  const { tokenizer } = report.tokens;
-  const names: string[] = [
-    visibleName(report.scope.label),
-    words(report.tokens.files.length === 1 ? say`1 file` : say`${count(report.tokens.files.length)} files`),
+  const { files } = report.tokens;
+  const items = [
+    html`<span>${visibleName(report.scope.label)}</span>`,
+    html`<span>${words(files.length === 1 ? say`1 file` : say`${count(files.length)} files`)}</span
+      >${tokenizerPill(view, report)}`,
   ];
-  if (report.server.known) names.push(`llama-server ${new URL(report.server.value.url).host}`);
-  const model = report.model.known ? report.model.value : undefined;
-  if (model !== undefined) names.push([model.name, model.quantisation].filter(Boolean).join(" "));
-  return html`${names.map((name, i) => html`${i === 0 ? nothing : html`<i aria-hidden="true"> · </i>`}<span>${name}</span>`)}
-  ${
-    isExact(tokenizer)
-      ? html`<span class="pill reported" title=${words(say`counted with the model's own vocabulary`)}
-          >${words(say`exact tokens`)}</span
-        >`
-      : html`<span class="pill assumed" title=${words(say`counted without the model's vocabulary`)}
-          >${words(estimate(tokenizer.relativeError))}</span
-        >`
+  if (report.server.known) {
+    items.push(html`<span>llama-server ${new URL(report.server.value.url).host}</span>`);
   }
-  ${model === undefined ? nothing : provenancePill(view, model.provenance)}`;
+  if (report.model.known) {
+    const { name, quantisation, provenance } = report.model.value;
+    items.push(
+      html`<span>${visibleName([name, quantisation].filter((part) => part !== undefined).join(" "))}</span
+        >${provenancePill(view, provenance)}`,
+    );
+  }
+  return html`${items.map((item, i) => html`${i === 0 ? nothing : html`<i aria-hidden="true">·</i>`}${item}`)}`;
 }
 
-const estimate = (relativeError: number | undefined): Text =>
-  relativeError === undefined
-    ? say`estimated tokens`
-    : say`estimated tokens ± ${percent(100 * relativeError)}`;
+function tokenizerPill({ words }: View, { tokens: { tokenizer } }: GaugeReport): TemplateResult {
+  if (isExact(tokenizer)) {
+    return html`<span class="pill reported" title=${words(say`counted with the model's own vocabulary`)}
+      >${words(say`exact tokens`)}</span
+    >`;
+  }
+  const name =
+    tokenizer.relativeError === undefined
+      ? say`estimated tokens`
+      : say`estimated tokens ± ${percent(100 * tokenizer.relativeError)}`;
+  return html`<span class="pill assumed" title=${words(say`counted without the model's vocabulary`)}
+    >${words(name)}</span
+  >`;
+}
 
-function facts(view: View, report: GaugeReport): TemplateResult {
-  const { acceptance, prefill } = report;
-  const dash = "–";
-  const { words } = view;
-  const rows: (readonly [Text, string, string])[] = [
-    [
-      say`room for the answer`,
-      acceptance.answerRoom === null ? dash : words(say`${count(acceptance.answerRoom)}`),
-      acceptance.answerRoom === null
-        ? words(say`context not known`)
-        : words(say`${count(acceptance.answerReserve)} wanted`),
-    ],
-    [
-      say`first token`,
-      prefill.known ? words(say`${seconds(prefill.seconds)}`) : dash,
-      prefill.known
-        ? words(say`${seconds(prefill.lowSeconds)} – ${seconds(prefill.highSeconds)}`)
-        : words(say`not measured yet`),
-    ],
-    [
-      say`then`,
-      prefill.known && prefill.generationTokensPerSecond !== undefined
-        ? words(say`${tokensPerSecond(prefill.generationTokensPerSecond)}`)
-        : dash,
-      prefill.known && prefill.generationTokensPerSecond !== undefined
-        ? words(say`at depth ${count(acceptance.promptTokens)}`)
-        : words(say`not measured yet`),
-    ],
-  ];
+type Fact = readonly [name: Text, value: Text, note: Text];
+
+/** The figures that are known, large. */
+function facts({ words }: View, report: GaugeReport): TemplateResult {
   return html`<dl class="facts">
-    ${rows.map(
+    ${knownFacts(report).map(
       ([name, value, note]) =>
         html`<div>
           <dt>${words(name)}</dt>
-          <dd><b>${value}</b><span class="dim">${note}</span></dd>
+          <dd><b>${words(value)}</b><span class="dim">${words(note)}</span></dd>
         </div>`,
     )}
   </dl>`;
+}
+
+function knownFacts({ acceptance, prefill }: GaugeReport): readonly Fact[] {
+  const rows: Fact[] = [];
+  if (acceptance.answerRoom !== null) {
+    const { answerRoom, answerReserve } = acceptance;
+    rows.push([say`room for the answer`, say`${count(answerRoom)}`, say`${count(answerReserve)} wanted`]);
+  }
+  if (!prefill.known) return rows;
+  const { lowSeconds, highSeconds, generationTokensPerSecond: speed } = prefill;
+  rows.push([
+    say`first token`,
+    say`${seconds(prefill.seconds)}`,
+    say`${seconds(lowSeconds)} – ${seconds(highSeconds)}`,
+  ]);
+  if (speed !== undefined) {
+    rows.push([say`then`, say`${tokensPerSecond(speed)}`, say`at depth ${count(acceptance.promptTokens)}`]);
+  }
+  return rows;
 }

@@ -46,7 +46,7 @@ export function waitScale(
   >
     ${layout.ticks.map(
       (tick) => svg`<path class="grid" d=${`M${inset + tick.x} 26V${axis}`} />
-        <text class="dim" x=${inset + tick.x} y=${axis + 18} text-anchor="middle">${view.words(say`${seconds(tick.seconds)}`)}</text>`,
+        <text class="dim" x=${inset + tick.x} y=${axis + 18} text-anchor="middle">${tick.seconds === 0 ? 0 : view.words(say`${seconds(tick.seconds)}`)}</text>`,
     )}
     <path class="axis" d=${`M${inset} ${axis}H${width - inset}`} />
     <rect

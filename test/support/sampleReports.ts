@@ -1,0 +1,167 @@
+import type { AcceptanceReport } from "../../src/core/acceptance/acceptanceReport";
+import { known, unknown } from "../../src/core/known";
+import type { MemoryReport } from "../../src/core/memory/memoryReport";
+import type { Prediction } from "../../src/core/prefill/prediction";
+import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { judge } from "../../src/core/report/verdict";
+import { say } from "../../src/core/text";
+import type { SkippedFile } from "../../src/core/tokens/files";
+import type { CountedFile } from "../../src/core/tokens/tokenCount";
+
+/** Reports as the surfaces get them, made by hand: the machine of a user's own measurements with a 35B model. */
+
+const fileTokens: Readonly<Record<string, number>> = {
+  "src/server/server.cpp": 4210,
+  "src/server/slots.cpp": 2890,
+  "src/server/tokenize.cpp": 2120,
+  "src/server/chat-template.cpp": 1985,
+  "src/server/routes/completion.cpp": 1640,
+  "src/server/routes/props.cpp": 980,
+  "src/util/log.cpp": 870,
+  "src/util/日本語のメモ.md": 412,
+  "tests/slots.test.cpp": 1340,
+  "package-lock.json": 1610,
+  "README.md": 905,
+  LICENSE: 250,
+};
+
+export const sampleFiles: readonly CountedFile[] = Object.entries(fileTokens).map(([label, tokens]) => ({
+  file: { path: `/home/ada/harbour/${label}`, label, bytes: Math.round(tokens * 3.7), mtimeMs: 0 },
+  tokens,
+}));
+
+const skipped: readonly SkippedFile[] = [
+  {
+    path: "/home/ada/harbour/node_modules",
+    label: "node_modules",
+    reason: "ignored",
+    folder: true,
+    detail: ".gitignore: node_modules/",
+  },
+  { path: "/home/ada/harbour/media/logo.png", label: "media/logo.png", reason: "binary", folder: false },
+  { path: "/home/ada/harbour/run.fifo", label: "run.fifo", reason: "notAFile", folder: false },
+];
+
+export const sampleTokens = sampleFiles.reduce((sum, { tokens }) => sum + tokens, 0);
+
+const acceptance: AcceptanceReport = {
+  accepted: true,
+  promptTokens: sampleTokens + 216 + 12,
+  exact: true,
+  parts: { files: sampleTokens, packing: 216, template: 12 },
+  nCtxPerSlot: 32_512,
+  answerRoom: 32_512 - (sampleTokens + 216 + 12),
+  answerReserve: 2048,
+  reasons: [],
+};
+
+const GiB = 2 ** 30;
+
+export const twoDevices: MemoryReport = {
+  source: "computed",
+  context: { nCtx: 65_536, nCtxPerSlot: 65_536, slots: 4, unified: true },
+  kv: [{ cache: "full", layers: 10, cells: 65_536, typeK: "f16", typeV: "f16", bytes: 1.25 * GiB }],
+  recurrentBytes: 0.25 * GiB,
+  devices: [
+    {
+      name: "CUDA0",
+      modelBytes: 11.4 * GiB,
+      contextBytes: 0.9 * GiB,
+      computeBytes: 0.4 * GiB,
+      totalBytes: 12.7 * GiB,
+      freeBytes: 23.2 * GiB,
+    },
+    {
+      name: "CUDA1",
+      modelBytes: 8.3 * GiB,
+      contextBytes: 0.6 * GiB,
+      computeBytes: 0.3 * GiB,
+      totalBytes: 9.2 * GiB,
+      freeBytes: 11.1 * GiB,
+    },
+    { name: "CPU", modelBytes: 0.5 * GiB, contextBytes: 0, computeBytes: 0.14 * GiB, totalBytes: 0.64 * GiB },
+  ],
+  totalBytes: 22.54 * GiB,
+  interval: { lowBytes: 22.3 * GiB, highBytes: 22.8 * GiB },
+  bytesPerToken: 22_632,
+  verdict: "fits",
+  warnings: [],
+};
+
+const predicted: Prediction = {
+  known: true,
+  seconds: 72,
+  lowSeconds: 66,
+  highSeconds: 80,
+  generationTokensPerSecond: 15.6,
+  basis: { deepestDepth: 32_768, points: 9 },
+};
+
+const noCurve: Prediction = {
+  known: false,
+  reason: say`How fast this machine reads a prompt has not been measured yet.`,
+};
+
+type Changes = Partial<Omit<GaugeReport, "verdict">>;
+
+/** A report with a running server and nothing else known, changed as given; its verdict follows. */
+export function sampleReport(changes: Changes = {}): GaugeReport {
+  const parts: Omit<GaugeReport, "verdict"> = {
+    revision: 1,
+    createdAt: Date.UTC(2026, 10, 29, 12, 30),
+    scope: { label: "harbour", roots: ["/home/ada/harbour"] },
+    tokens: {
+      tokens: sampleTokens,
+      tokenizer: { source: "server", model: "Qwen3.6-35B-A3B" },
+      files: sampleFiles,
+      skipped,
+      seconds: 0.4,
+      notes: [],
+    },
+    server: known({
+      url: "http://127.0.0.1:9931",
+      build: "b11669-Debian",
+      role: "single",
+      model: { id: "Qwen3.6-35B-A3B-UD-Q4_K_XL.gguf" },
+      nCtxPerSlot: 32_512,
+      totalSlots: 4,
+      sleeping: false,
+      hasVision: false,
+    }),
+    model: known({ name: "Qwen3.6-35B-A3B", quantisation: "UD-Q4_K_XL", provenance: "reported" }),
+    acceptance,
+    memory: unknown(
+      say`The server's model file is not on this machine.`,
+      say`Choose the model's file to see its memory.`,
+    ),
+    prefill: noCurve,
+    ...changes,
+  };
+  return { ...parts, verdict: judge(parts) };
+}
+
+export const everythingKnown = (): GaugeReport =>
+  sampleReport({ memory: known(twoDevices), prefill: predicted });
+
+/** The same files against a context of 16,384. */
+export const tooLong = (): GaugeReport =>
+  sampleReport({
+    memory: known(twoDevices),
+    acceptance: { ...acceptance, accepted: false, nCtxPerSlot: 16_384, answerRoom: 0 },
+  });
+
+/** Nothing configured and nothing running. */
+export const nothingKnown = (): GaugeReport =>
+  sampleReport({
+    tokens: {
+      ...sampleReport().tokens,
+      tokenizer: { source: "assumed", model: "bytes", relativeError: 0.4 },
+    },
+    server: unknown(
+      say`No llama-server answers on this machine.`,
+      say`Start llama-server, or choose the address of yours.`,
+    ),
+    model: unknown(say`No model is known.`, say`Choose a GGUF file.`),
+    acceptance: { ...acceptance, accepted: null, exact: false, nCtxPerSlot: null, answerRoom: null },
+    memory: unknown(say`No model is known.`, say`Choose a GGUF file.`),
+  });

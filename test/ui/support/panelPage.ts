@@ -1,0 +1,161 @@
+/**
+ * The panel's page in a real browser, without VS Code around it: the real bundle under the real content security policy,
+ * in the colours of a real theme, fed with messages as the extension sends them.
+ */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { build } from "esbuild";
+import type { Browser, Page } from "playwright-core";
+import { panelHtml } from "../../../src/client/panelHtml";
+import {
+  panelStateOf,
+  reportOf,
+  type FromPanel,
+  type ToPanel,
+} from "../../../src/core/protocol/panelMessages";
+import type { GaugeState } from "../../../src/core/report/gaugeState";
+import { repository } from "../../support/repository";
+import type { Theme } from "./workbench";
+
+const origin = "https://panel.example";
+
+export interface PanelBundle {
+  readonly script: string;
+  readonly style: string;
+}
+
+export async function bundlePanel(): Promise<PanelBundle> {
+  const { outputFiles } = await build({
+    absWorkingDir: repository,
+    entryPoints: { webview: "src/webview/main.ts" },
+    outdir: "dist",
+    bundle: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+  });
+  const text = (end: string): string => outputFiles.find((file) => file.path.endsWith(end))?.text ?? "";
+  return { script: text(".js"), style: text(".css") };
+}
+
+export interface PanelSetting {
+  readonly theme: Theme;
+  readonly language: "en" | "ja";
+  readonly trusted?: boolean;
+  readonly size?: { readonly width: number; readonly height: number };
+  readonly reducedMotion?: boolean;
+  /** What `acquireVsCodeApi().getState()` gives at first. */
+  readonly kept?: unknown;
+}
+
+export class PanelPage {
+  constructor(
+    readonly page: Page,
+    private readonly setting: PanelSetting,
+    /** What the page complained about: script errors and violations of the policy. */
+    readonly complaints: readonly string[],
+  ) {}
+
+  async send(message: ToPanel): Promise<void> {
+    await this.page.evaluate((data) => window.postMessage(data, "*"), message);
+  }
+
+  /** Everything the extension sends for a state. */
+  async show(state: GaugeState): Promise<void> {
+    const { language, trusted } = this.setting;
+    await this.send({
+      type: "page",
+      locale: language,
+      translations: await translationsOf(language),
+      trusted: trusted ?? true,
+    });
+    const report = reportOf(state);
+    if (report !== undefined) await this.send({ type: "report", report });
+    await this.send({ type: "state", state: panelStateOf(state) });
+    // messages come one after the other; two frames later they are drawn
+    await this.page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  }
+
+  /** What the page has sent so far. */
+  async sent(): Promise<readonly FromPanel[]> {
+    return this.page.evaluate(() => (globalThis as unknown as { sent: FromPanel[] }).sent);
+  }
+
+  async kept(): Promise<unknown> {
+    return this.page.evaluate(() => (globalThis as unknown as { kept: unknown }).kept);
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+}
+
+export async function openPanelPage(
+  browser: Browser,
+  bundle: PanelBundle,
+  setting: PanelSetting,
+): Promise<PanelPage> {
+  const context = await browser.newContext({
+    viewport: setting.size ?? { width: 1000, height: 900 },
+    reducedMotion: setting.reducedMotion === true ? "reduce" : "no-preference",
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  const html = panelHtml(
+    { script: `${origin}/webview.js`, style: `${origin}/webview.css`, cspSource: origin },
+    setting.language,
+  );
+  await page.route(`${origin}/**`, async (route) => {
+    const [contentType, body] = served(route.request().url(), html, bundle);
+    await route.fulfill({ contentType, body });
+  });
+  await page.addInitScript(dress, { theme: await themeOf(setting.theme), kept: setting.kept });
+  await page.goto(`${origin}/`);
+  return new PanelPage(page, setting, complaints);
+}
+
+function served(url: string, html: string, bundle: PanelBundle): readonly [string, string] {
+  if (url.endsWith(".js")) return ["text/javascript", bundle.script];
+  if (url.endsWith(".css")) return ["text/css", bundle.style];
+  return ["text/html", html];
+}
+
+interface ThemeFixture {
+  readonly bodyClass: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+async function themeOf(theme: Theme): Promise<ThemeFixture> {
+  const file = path.join(repository, `test/fixtures/themes/${theme}.json`);
+  return JSON.parse(await readFile(file, "utf8")) as ThemeFixture;
+}
+
+async function translationsOf(language: PanelSetting["language"]): Promise<Record<string, string>> {
+  if (language === "en") return {};
+  const file = path.join(repository, `media/l10n/bundle.l10n.${language}.json`);
+  return JSON.parse(await readFile(file, "utf8")) as Record<string, string>;
+}
+
+/** Does in the page what VS Code does around a webview. */
+function dress({ theme, kept }: { readonly theme: ThemeFixture; readonly kept: unknown }): void {
+  const host = globalThis as unknown as { sent: unknown[]; kept: unknown; acquireVsCodeApi: unknown };
+  host.sent = [];
+  host.kept = kept;
+  host.acquireVsCodeApi = () => ({
+    postMessage: (message: unknown) => host.sent.push(message),
+    getState: () => host.kept,
+    setState: (state: unknown) => (host.kept = state),
+  });
+  document.addEventListener("readystatechange", () => {
+    for (const [name, value] of Object.entries(theme.variables)) {
+      document.documentElement.style.setProperty(name, value);
+    }
+    document.body.className = theme.bodyClass;
+  });
+}
