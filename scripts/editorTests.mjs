@@ -23,15 +23,17 @@ export async function editorTests({ host = "newest", filter = "", suite = "test/
   const folder = mkdtempSync(path.join(os.tmpdir(), "lg-editor-"));
   const report = path.join(folder, "report.json");
   const workspace = path.join(folder, "workspace");
+  // of its own, so that two runs at once do not overwrite each other's tests
+  const bundles = path.join(root, "out", `editor-${process.pid}`);
   let problem;
   try {
     cpSync(path.join(root, "test/fixtures/workspace"), workspace, { recursive: true });
     await runTests({
       ...(server
-        ? { vscodeExecutablePath: await bundleSupport("vscodeHost/code", { executable: true }) }
+        ? { vscodeExecutablePath: await bundleSupport("vscodeHost/code", bundles) }
         : { version: desktopVersions[host] }),
       extensionDevelopmentPath: root,
-      extensionTestsPath: await bundleSuite(suite),
+      extensionTestsPath: await bundleSuite(suite, path.join(bundles, "suite")),
       extensionTestsEnv: {
         LLAMA_GAUGE_TEST_FILTER: filter,
         LLAMA_GAUGE_TEST_REPORT: report,
@@ -43,6 +45,7 @@ export async function editorTests({ host = "newest", filter = "", suite = "test/
     problem = error instanceof Error ? error.message : String(error);
   }
   const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
+  rmSync(bundles, { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   return editorOutcome(counts, problem);
 }

@@ -1,0 +1,45 @@
+import { execa } from "execa";
+import { describe, expect, it } from "vitest";
+import { repository } from "../../support/repository";
+
+async function runSuite(
+  name: string,
+): Promise<{ exitCode: number | undefined; output: string; lastLine: string }> {
+  const result = await execa(process.execPath, ["scripts/editorTests.mjs", "newest"], {
+    cwd: repository,
+    env: { LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`, LLAMA_GAUGE_VSCODE_TIMEOUT_S: "30" },
+    reject: false,
+    all: true,
+    timeout: 110_000,
+  });
+  return { exitCode: result.exitCode, output: result.all, lastLine: result.stdout.split("\n").at(-1) ?? "" };
+}
+
+describe("a run in the extension host that must not look green", { timeout: 120_000 }, () => {
+  it("has a failing test", async () => {
+    const { exitCode, output, lastLine } = await runSuite("failing");
+    expect(output).toContain("deliberately");
+    expect(lastLine).toBe("1 passed, 1 failed, 0 skipped");
+    expect(exitCode).toBe(1);
+  });
+
+  // VS Code prevents process.exit; the suite then never ends or never reports
+  it("ends the process in a test", async () => {
+    const { exitCode, lastLine } = await runSuite("exiting");
+    expect(lastLine).toBe("0 passed, 1 failed, 0 skipped");
+    expect(exitCode).toBe(1);
+  });
+
+  // the workbench reports this one as exit code 0
+  it("crashes the extension host", async () => {
+    const { exitCode, lastLine } = await runSuite("crashing");
+    expect(lastLine).toBe("0 passed, 1 failed, 0 skipped");
+    expect(exitCode).toBe(1);
+  });
+
+  it("runs no test at all", async () => {
+    const { exitCode, lastLine } = await runSuite("empty");
+    expect(lastLine).toBe("0 passed, 1 failed, 0 skipped");
+    expect(exitCode).toBe(1);
+  });
+});
