@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { InvalidArgumentError } from "commander";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
 import { parseDepthCurve, type DepthCurve } from "../core/prefill/depthCurve";
 import { predict } from "../core/prefill/predict";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
+import { wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
 
@@ -32,11 +32,6 @@ export const addPredict: CliCommand = (program) => {
       }
     });
 };
-
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("A whole number is needed.");
-  return Number(text);
-}
 
 /** The curve in a file: `CURVE.json`, or the output of `probe` that holds one. */
 export async function readCurve(file: string): Promise<DepthCurve> {

@@ -2,11 +2,12 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
+import { addCount } from "./count";
 import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
 import { addPredict } from "./predict";
 
-const commands: readonly CliCommand[] = [addModel, addMemory, addMaxContext, addPredict];
+const commands: readonly CliCommand[] = [addCount, addModel, addMemory, addMaxContext, addPredict];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([
   "refused",

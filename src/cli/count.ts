@@ -1,0 +1,94 @@
+import { formatNumber, formatSeconds, formatText } from "../core/format";
+import type { Tokenizer } from "../core/ports";
+import { assumedTokenizer } from "../core/tokens/estimateTokens";
+import { countFiles } from "../core/tokens/countFiles";
+import { isExact, type TokenCount } from "../core/tokens/tokenCount";
+import { HttpLlamaServer } from "../node/llamaServer";
+import { workspaceFiles } from "../node/workspaceFiles";
+import type { CliCommand } from "./command";
+import { endProgress, printJson, printLines, printProgress, table } from "./output";
+import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
+
+interface CountOptions extends WalkFlags {
+  readonly model?: string;
+  readonly server?: string;
+  readonly json?: true;
+}
+
+export const addCount: CliCommand = (program, { signal }) => {
+  withWalkOptions(
+    program
+      .command("count")
+      .description("tokens of files and folders; exact with a server or a model, else assumed")
+      .argument("<path...>", "files and folders")
+      .option("--model <file>", "count in the vocabulary of this GGUF")
+      .option("--server <url>", "count with the /tokenize of this llama-server"),
+  )
+    .option("--json", "one JSON document on stdout")
+    .action(async (paths: string[], options: CountOptions) => {
+      const roots = await existing(paths);
+      const tokenizer = await chosenTokenizer(options, signal);
+      const counted = await countFiles(
+        { files: workspaceFiles(), tokenizer, clock: Date },
+        { roots, options: walkOptions(options) },
+        ({ filesDone, filesFound, tokens }) =>
+          printProgress(`${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+        signal,
+      );
+      endProgress();
+      if (options.json) printJson(countJson(counted));
+      else printLines(countLines(counted));
+    });
+};
+
+async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Promise<Tokenizer> {
+  if (options.server !== undefined) {
+    const server = new HttpLlamaServer(serverAccess(options.server));
+    return server.tokenizer(await server.facts(signal));
+  }
+  return assumedTokenizer();
+}
+
+/** A key never goes into an argument, where other processes could read it. */
+export function serverAccess(url: string): { readonly url: string; readonly apiKey?: string } {
+  const apiKey = process.env["LLAMA_API_KEY"];
+  return { url, ...(apiKey !== undefined && apiKey !== "" && { apiKey }) };
+}
+
+/** The contract of `count --json`. */
+export function countJson({ tokens, tokenizer, files, skipped, seconds, notes }: TokenCount): object {
+  return {
+    tokens,
+    exact: isExact(tokenizer),
+    tokenizer,
+    files: files.map(({ file, tokens }) => ({ path: file.label, tokens, bytes: file.bytes })),
+    skipped: skipped.map(({ label, reason, folder, detail }) => ({
+      path: label,
+      reason,
+      folder,
+      ...(detail !== undefined && { detail }),
+    })),
+    notes,
+    seconds,
+  };
+}
+
+function countLines({ tokens, tokenizer, files, skipped, seconds, notes }: TokenCount): string[] {
+  const spread = tokenizer.relativeError;
+  return [
+    ...table(
+      files
+        .toSorted((a, b) => b.tokens - a.tokens)
+        .slice(0, 20)
+        .map(({ file, tokens }) => [formatNumber(tokens), file.label]),
+    ),
+    ...(files.length > 20 ? [`… and ${formatNumber(files.length - 20)} more files`] : []),
+    "",
+    `${spread === undefined ? "" : "≈ "}${formatNumber(tokens)} tokens in ${formatNumber(files.length)} files, ` +
+      (spread === undefined
+        ? `exact for ${tokenizer.model} (${tokenizer.source})`
+        : `assumed, ±${formatNumber(spread * 100)} %: name a --model or a --server`),
+    `${formatNumber(skipped.length)} skipped, ${formatSeconds(seconds)}`,
+    ...notes.map((note) => formatText(note)),
+  ];
+}
