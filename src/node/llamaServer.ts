@@ -23,9 +23,10 @@ export interface LlamaServerOptions {
   readonly apiKey?: string;
   /** Which of a router's models is meant; its id or an alias. */
   readonly model?: string;
+  /** Seconds a question may take (not: counting, which has as long as its text needs); default 10. */
+  readonly askSeconds?: number;
 }
 
-const askSeconds = 10;
 /** `/slots` waits for the batch that is being computed; a busy server is no reason to fail. */
 const slotsSeconds = 3;
 
@@ -34,6 +35,7 @@ export class HttpLlamaServer implements LlamaServer {
   readonly url: string;
   readonly #connection: LlamaServerConnection;
   readonly #wanted: string | undefined;
+  readonly #askSeconds: number;
   /** What the last `facts` found out about whom to ask, and whether asking would wake a model. */
   #seen: { readonly routerModel?: string; readonly sleeping: boolean } = { sleeping: false };
 
@@ -41,6 +43,7 @@ export class HttpLlamaServer implements LlamaServer {
     this.url = serverAddress(options.url);
     this.#connection = new LlamaServerConnection(this.url, options.apiKey);
     this.#wanted = options.model;
+    this.#askSeconds = options.askSeconds ?? 10;
   }
 
   async facts(signal: AbortSignal): Promise<ServerFacts> {
@@ -53,7 +56,7 @@ export class HttpLlamaServer implements LlamaServer {
 
   /** What the server serves, without loading or waking anything: one model, or a router's list with the state of each. */
   models(signal: AbortSignal): Promise<readonly ServedModel[]> {
-    return this.#connection.ask({ path: "/v1/models", timeoutSeconds: askSeconds }, readModels, signal);
+    return this.#connection.ask({ path: "/v1/models", timeoutSeconds: this.#askSeconds }, readModels, signal);
   }
 
   tokenizer(facts: ServerFacts): Tokenizer {
@@ -67,6 +70,7 @@ export class HttpLlamaServer implements LlamaServer {
   async applyTemplate(userMessage: string, signal: AbortSignal): Promise<string> {
     const { routerModel, sleeping } = this.#seen;
     if (sleeping) throw asleep(this.url);
+    const bytes = Buffer.byteLength(userMessage);
     return this.#connection.ask(
       {
         path: routerModel === undefined ? "/apply-template" : "/apply-template?autoload=false",
@@ -74,8 +78,8 @@ export class HttpLlamaServer implements LlamaServer {
           messages: [{ role: "user", content: userMessage }],
           ...(routerModel !== undefined && { model: routerModel }),
         },
-        timeoutSeconds: askSeconds,
-        maxBytes: 2 ** 20 + 8 * Buffer.byteLength(userMessage),
+        timeoutSeconds: this.#askSeconds + bytes / 1_000_000,
+        maxBytes: 2 ** 20 + 8 * bytes,
       },
       readPrompt,
       signal,
@@ -83,7 +87,7 @@ export class HttpLlamaServer implements LlamaServer {
   }
 
   async #props(path: string, signal: AbortSignal): Promise<unknown> {
-    const reply = await this.#connection.reply({ path, timeoutSeconds: askSeconds }, signal);
+    const reply = await this.#connection.reply({ path, timeoutSeconds: this.#askSeconds }, signal);
     if (reply.status !== 200) throw this.#connection.failed(reply, path);
     if (isRouter(reply.body) || looksLikeProps(reply.body)) return reply.body;
     throw notLlamaServer(this.url, say`its /props has no settings in it`);

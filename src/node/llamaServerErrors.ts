@@ -37,6 +37,8 @@ function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: 
         say`Correct the server address.`,
         options,
       );
+    case "notHttp":
+      return notLlamaServer(url, say`it does not speak HTTP`, cause);
     case "disconnected":
       return new UserError(
         "notFound",
@@ -94,11 +96,12 @@ export function errorOfReply(reply: HttpReply, url: string, endpoint: string, hi
   );
 }
 
-export function notLlamaServer(url: string, evidence: Text): UserError {
+export function notLlamaServer(url: string, evidence: Text, cause?: HttpError): UserError {
   return new UserError(
     "notFound",
     say`What answers at ${url} is not llama-server: ${evidence}.`,
     say`Check the address and the port; llama-server's default is 9931, older ones use 8080.`,
+    cause && { cause },
   );
 }
 
