@@ -73,8 +73,9 @@ export async function scopeAround(folder: string, top: string, setup: IgnoreSetu
   let scope = IgnoreScope.empty;
   for (const at of above) {
     const names = await ordinaryFiles(at, [".gitignore", ownIgnoreFile]);
-    const inner = await scope.enter(at, names, await exists(path.join(at, ".git")), setup);
-    scope = inner.match(posix(at), true)?.ignored === true ? IgnoreScope.empty : inner;
+    // What was chosen inside an ignored folder is wanted all the same: the rules that ignore it end there.
+    const outer = scope.match(posix(at), true)?.ignored === true ? IgnoreScope.empty : scope;
+    scope = await outer.enter(at, names, await exists(path.join(at, ".git")), setup);
   }
   return scope.match(posix(folder), true)?.ignored === true ? IgnoreScope.empty : scope;
 }

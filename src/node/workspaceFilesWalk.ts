@@ -142,6 +142,8 @@ interface Frame {
   readonly scope: IgnoreScope;
   readonly entries: readonly Dirent[];
   next: number;
+  /** What came of the last batch, the next step at the end. */
+  looked: Step[];
 }
 
 type Step = ListedFile | { readonly kind: "folder"; readonly path: string } | undefined;
@@ -175,30 +177,29 @@ class RootWalk {
     const stack: Frame[] = [first];
     for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
       this.shared.signal.throwIfAborted();
-      if (frame.next >= frame.entries.length) {
+      const step = await this.nextStep(frame);
+      if (step === "done") {
         stack.pop();
-        continue;
+      } else if (step?.kind === "folder") {
+        const inner = await this.open(step.path, frame.scope);
+        if ("entries" in inner) stack.push(inner);
+        else yield inner;
+      } else if (step !== undefined) {
+        yield step;
       }
-      const batch = frame.entries.slice(frame.next, frame.next + statBatch);
-      const { folder, scope } = frame;
-      const steps = await Promise.all(batch.map((entry) => this.look(folder, entry, scope)));
-      let taken = 0;
-      for (const step of steps) {
-        taken++;
-        if (step === undefined) continue;
-        if (step.kind !== "folder") {
-          yield step;
-          continue;
-        }
-        const inner = await this.open(step.path, scope);
-        if ("entries" in inner) {
-          stack.push(inner);
-          break;
-        }
-        yield inner;
-      }
-      frame.next += taken;
     }
+  }
+
+  /** Entries are looked at a batch ahead, each once. */
+  private async nextStep(frame: Frame): Promise<Step | "done"> {
+    if (frame.looked.length === 0) {
+      const batch = frame.entries.slice(frame.next, frame.next + statBatch);
+      if (batch.length === 0) return "done";
+      frame.next += batch.length;
+      frame.looked = await Promise.all(batch.map((entry) => this.look(frame.folder, entry, frame.scope)));
+      frame.looked.reverse();
+    }
+    return frame.looked.pop();
   }
 
   private async outerScope(): Promise<IgnoreScope> {
@@ -224,7 +225,7 @@ class RootWalk {
       : IgnoreScope.empty;
     entries = entries.filter((entry) => entry.name !== ".git");
     entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-    return { folder, scope, entries, next: 0 };
+    return { folder, scope, entries, next: 0, looked: [] };
   }
 
   private async look(folder: string, entry: Dirent, scope: IgnoreScope): Promise<Step> {

@@ -33,19 +33,19 @@ function normalise(glob: string): string {
 
 /** `a{b,c{d,e}}` → ab, acd, ace; and `x/**` → `x` as well. An unclosed brace is an ordinary character. */
 export function expandBraces(glob: string): string[] {
-  const done: string[] = [];
+  const done = new Set<string>();
   const todo = [glob];
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const group = innermostGroup(next);
     if (group === undefined) {
-      done.push(next);
-      if (/[^*/]\/\*\*$/.test(next)) done.push(next.slice(0, -3));
+      done.add(next);
+      if (/[^*/]\/\*\*$/.test(next)) done.add(next.slice(0, -3));
     } else {
       for (const choice of group.choices) todo.push(group.before + choice + group.after);
     }
-    if (done.length + todo.length > maxAlternatives) break;
+    if (done.size + todo.length > maxAlternatives) break;
   }
-  return done;
+  return Array.from(done);
 }
 
 function innermostGroup(glob: string): { before: string; choices: string[]; after: string } | undefined {
