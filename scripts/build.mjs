@@ -50,6 +50,12 @@ async function watch() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  if (process.argv.includes("--watch")) await watch();
-  else await buildProduct({ production: process.argv.includes("--production") });
+  try {
+    if (process.argv.includes("--watch")) await watch();
+    else await buildProduct({ production: process.argv.includes("--production") });
+  } catch (error) {
+    // esbuild has shown its own errors already
+    if (!Array.isArray(error.errors)) throw error;
+    process.exitCode = 1;
+  }
 }

@@ -41,7 +41,8 @@ export async function main(work) {
   try {
     await work();
   } catch (error) {
-    console.error(error instanceof ScriptError ? error.message : error);
+    // esbuild has shown its own errors already
+    if (!Array.isArray(error?.errors)) console.error(error instanceof ScriptError ? error.message : error);
     process.exitCode = 1;
   }
 }

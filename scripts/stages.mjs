@@ -1,0 +1,125 @@
+// Runs the stages of the test suite one after the other, whatever becomes of each, and adds up what they found.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+/**
+ * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ * @typedef {{
+ *   program: readonly string[],              what Node.js runs
+ *   result: "exit" | "vitest" | "lastLine",  how its outcome is read: exit code, Vitest's report, last line of its output
+ *   elsewhere?: boolean,                     it cannot run on this platform
+ * }} Stage
+ */
+
+const say = (line) => console.log(line);
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
+const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
+
+/**
+ * Prints a table of all stages and, as the last line, the sums; sets the exit code. `before` are counts from earlier work.
+ * @param {string} root folder the stages run in
+ * @param {Readonly<Record<string, Stage>>} stages
+ * @param {{ before?: Readonly<Record<string, { counts: Counts, seconds: string }>>, limitMs?: number }} [options]
+ */
+export async function runStages(root, stages, { before = {}, limitMs = 15 * 60_000 } = {}) {
+  const start = Date.now();
+  const reports = mkdtempSync(path.join(os.tmpdir(), "lg-reports-"));
+  process.once("exit", () => rmSync(reports, { recursive: true, force: true }));
+  const rows = Object.entries(before).map(([name, row]) => ({ name, ...row }));
+  for (const [name, stage] of Object.entries(stages)) {
+    const begin = Date.now();
+    say(`\n=== ${name}`);
+    const counts = await countsOf(root, stage, path.join(reports, `${name}.json`), limitMs);
+    rows.push({ name, counts, seconds: seconds(begin) });
+  }
+  say(`\n=== all stages, ${seconds(start)}`);
+  for (const row of rows) say(`${row.name.padEnd(12)} ${row.seconds.padStart(6)}  ${describe(row.counts)}`);
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { counts } of rows) for (const key of Object.keys(total)) total[key] += counts[key];
+  process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+  say(describe(total));
+}
+
+async function countsOf(root, stage, report, limitMs) {
+  if (stage.elsewhere) {
+    say("cannot run on this platform");
+    return { passed: 0, failed: 0, skipped: 1 };
+  }
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const args = [...stage.program, ...(stage.result === "vitest" ? reporters : [])];
+  const { code, lastLine } = await runToEnd(root, args, limitMs);
+  const found = { exit: fromExit, vitest: () => fromVitest(report), lastLine: () => fromLine(lastLine) }[
+    stage.result
+  ](code);
+  return code === 0 && found !== undefined && found.passed + found.failed > 0 ? found : broken(found);
+}
+
+/** A stage that failed without naming a failed test, or that ran none, has failed once. */
+function broken({ passed = 0, failed = 0, skipped = 0 } = {}) {
+  return { passed, failed: Math.max(failed, 1), skipped };
+}
+
+function fromExit(code) {
+  return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : undefined;
+}
+
+function fromVitest(report) {
+  try {
+    const json = JSON.parse(readFileSync(report, "utf8"));
+    return {
+      passed: json.numPassedTests,
+      failed: json.numFailedTests,
+      skipped: json.numPendingTests + json.numTodoTests,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function fromLine(line) {
+  const [, passed, failed, skipped] =
+    /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line)?.map(Number) ?? [];
+  return passed === undefined ? undefined : { passed, failed, skipped };
+}
+
+/** Runs Node.js in a process group of its own, so that nothing of it is left when its time is up or this process ends. */
+function runToEnd(root, args, limitMs) {
+  return new Promise((resolve) => {
+    let lastLine = "";
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
+      detached: true,
+    });
+    const killAll = () => {
+      try {
+        process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // nothing of it is left
+      }
+    };
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      process.stdout.write(text);
+      lastLine = (lastLine + text).trimEnd().split("\n").at(-1) ?? "";
+    });
+    const limit = setTimeout(() => {
+      console.error(`took longer than ${limitMs / 1000} s`);
+      killAll();
+    }, limitMs);
+    process.once("exit", killAll);
+    const ended = (code) => {
+      clearTimeout(limit);
+      process.removeListener("exit", killAll);
+      killAll();
+      // what it wrote last may still be on its way, unless something that escaped keeps its output open
+      const patience = setTimeout(() => resolve({ code, lastLine }), 5000);
+      child.once("close", () => {
+        clearTimeout(patience);
+        resolve({ code, lastLine });
+      });
+    };
+    child.once("exit", ended).once("error", ended);
+  });
+}

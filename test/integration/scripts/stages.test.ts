@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { execa } from "execa";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { repository } from "../../support/repository";
+
+let folder: string;
+beforeEach(async () => void (folder = await mkdtemp(path.join(os.tmpdir(), "lg-stages-"))));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs stages given as programs; stages named `…Exit` are read by exit code, the others by their last line. */
+async function runStages(
+  programs: Readonly<Record<string, string>>,
+): Promise<{ exitCode: number | undefined; lines: string[] }> {
+  const stages: Record<string, { program: string[]; result: string }> = {};
+  for (const [name, text] of Object.entries(programs)) {
+    const file = path.join(folder, `${name}.mjs`);
+    await writeFile(file, text);
+    stages[name] = { program: [file], result: name.endsWith("Exit") ? "exit" : "lastLine" };
+  }
+  const runner = path.join(folder, "runner.mjs");
+  const module = pathToFileURL(path.join(repository, "scripts/stages.mjs")).href;
+  await writeFile(
+    runner,
+    `import { runStages } from ${JSON.stringify(module)};
+     await runStages(${JSON.stringify(folder)}, ${JSON.stringify(stages)}, { limitMs: 3000 });`,
+  );
+  const result = await execa(process.execPath, [runner], { reject: false, timeout: 30_000 });
+  return { exitCode: result.exitCode, lines: result.stdout.split("\n") };
+}
+
+const good = 'console.log("3 passed, 0 failed, 1 skipped");';
+
+describe("the stages of npm test", () => {
+  it("add up, and the sums are the last line", async () => {
+    const { exitCode, lines } = await runStages({ one: good, twoExit: "process.exitCode = 0;" });
+    expect(lines.at(-1)).toBe("4 passed, 0 failed, 1 skipped");
+    expect(exitCode).toBe(0);
+  });
+
+  it.each([
+    ["crashes", 'process.kill(process.pid, "SIGKILL");'],
+    ["says all is well and exits with 1", `${good} process.exitCode = 1;`],
+    ["never reports", "process.exitCode = 0;"],
+    ["runs no test", 'console.log("0 passed, 0 failed, 2 skipped");'],
+    ["never ends", "setInterval(() => undefined, 1000);"],
+    ["cannot be read", "const"],
+  ])("count a stage that %s as failed, and go on with the next", async (_, program) => {
+    const { exitCode, lines } = await runStages({ bad: program, next: good });
+    expect(lines.at(-1)).toMatch(/^[36] passed, 1 failed, [1-3] skipped$/);
+    expect(exitCode).toBe(1);
+  });
+
+  it("leave nothing running that a stage has started", async () => {
+    const pidFile = path.join(folder, "pid");
+    const { exitCode } = await runStages({
+      careless: `import { spawn } from "node:child_process";
+        import { writeFileSync } from "node:fs";
+        const child = spawn("sleep", ["600"], { stdio: "ignore" });
+        child.unref();
+        writeFileSync(${JSON.stringify(pidFile)}, String(child.pid));
+        ${good}`,
+    });
+    expect(exitCode).toBe(0);
+    const { stdout } = await execa("sh", [
+      "-c",
+      `ps -o stat= -p "$(cat '${pidFile}')" | grep -v Z || echo gone`,
+    ]);
+    expect(stdout).toBe("gone");
+  });
+});
