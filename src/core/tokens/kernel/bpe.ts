@@ -1,0 +1,209 @@
+import { ByteStrings, hashBytes } from "./byteStrings";
+import { fallbackBytes, type BpeShape, type BpeVocabulary } from "./bpeVocabulary";
+import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
+import { PairTable } from "./pairTable";
+import { longestCachedPiece, PieceCache } from "./pieceCache";
+import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+import type { Checkpoint, TokenSink } from "./tokenSink";
+
+/** Pieces up to this many symbols are merged by scanning for the best pair; longer ones with a heap. */
+const shortPiece = 48;
+
+/** Merges between two checkpoints. */
+const mergesPerCheck = 1 << 16;
+
+/** Byte-pair merging of single pieces. */
+export class BpeMerger {
+  private readonly strings: ByteStrings;
+  private readonly pairs: PairTable;
+  private readonly cache = new PieceCache();
+  private readonly heap = new MergeHeap();
+  private readonly fallbacks = new Map<number, readonly number[]>();
+  private symbols = new Int32Array(256);
+  private candidates = new Int32Array(256);
+  private next = new Int32Array(0);
+  private previous = new Int32Array(0);
+
+  constructor(
+    private readonly vocabulary: BpeVocabulary,
+    private readonly shape: BpeShape,
+    private readonly ignoreMerges: boolean,
+  ) {
+    this.strings = ByteStrings.from(vocabulary.strings);
+    this.pairs = new PairTable(vocabulary.pairs);
+  }
+
+  count(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
+    const length = end - start;
+    if (length > longestCachedPiece) return this.countSymbols(this.merge(bytes, start, end, check));
+    const hash = hashBytes(bytes, start, end);
+    const known = this.cache.find(bytes, start, length, hash);
+    if (known > 0) return known;
+    const count = this.countSymbols(this.merge(bytes, start, end, check));
+    if (count > 0) this.cache.add(bytes, start, length, hash, count);
+    return count;
+  }
+
+  encode(bytes: Uint8Array, start: number, end: number, sink: TokenSink, check: Checkpoint): void {
+    const count = this.merge(bytes, start, end, check);
+    for (let i = 0; i < count; i++) this.emit(this.symbols[i] as number, sink);
+  }
+
+  /** Id of the token that is exactly this text, or -1. */
+  tokenOf(bytes: Uint8Array, start: number, end: number): number {
+    const symbol = this.strings.find(bytes, start, end, hashBytes(bytes, start, end));
+    return symbol < this.vocabulary.tokens ? symbol : -1;
+  }
+
+  private emit(symbol: number, sink: TokenSink): void {
+    if (symbol >= 0 && symbol < this.vocabulary.tokens) sink.push(symbol);
+    else for (const id of this.fallback(symbol)) sink.push(id);
+  }
+
+  private countSymbols(count: number): number {
+    let tokens = 0;
+    for (let i = 0; i < count; i++) {
+      const symbol = this.symbols[i] as number;
+      tokens += symbol >= 0 && symbol < this.vocabulary.tokens ? 1 : this.fallback(symbol).length;
+    }
+    return tokens;
+  }
+
+  /** Leaves the symbols of the merged piece in `symbols` and returns how many. */
+  private merge(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
+    if (this.ignoreMerges) {
+      const whole = this.tokenOf(bytes, start, end);
+      if (whole >= 0) {
+        this.symbols[0] = whole;
+        return 1;
+      }
+    }
+    const count = this.shape.byteLevel
+      ? this.readBytes(bytes, start, end)
+      : this.readCharacters(bytes, start, end);
+    if (count < 2) return count;
+    return count <= shortPiece ? this.mergeShort(count) : this.mergeLong(count, check);
+  }
+
+  private readBytes(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start;
+    if (length > this.symbols.length) this.symbols = new Int32Array(length * 2);
+    const { symbols } = this;
+    const { singles } = this.vocabulary;
+    for (let i = 0; i < length; i++) symbols[i] = singles[bytes[start + i] as number] as number;
+    return length;
+  }
+
+  private readCharacters(bytes: Uint8Array, start: number, end: number): number {
+    if (end - start > this.symbols.length) this.symbols = new Int32Array((end - start) * 2);
+    let count = 0;
+    for (let at = start; at < end;) {
+      const byte = bytes[at] as number;
+      const width = utf8Width(byte);
+      let symbol: number;
+      if (byte < 0x80) symbol = this.vocabulary.singles[byte] as number;
+      else symbol = this.strings.find(bytes, at, at + width, hashBytes(bytes, at, at + width));
+      this.symbols[count++] = symbol >= 0 ? symbol : unknownSymbol(codePointAt(bytes, at));
+      at += width;
+    }
+    return count;
+  }
+
+  private mergeShort(count: number): number {
+    const { symbols, candidates, pairs } = this;
+    const { slots } = pairs;
+    let length = count;
+    for (let i = 0; i + 1 < length; i++) {
+      candidates[i] = pairs.find(symbols[i] as number, symbols[i + 1] as number);
+    }
+    for (;;) {
+      let best = -1;
+      let bestRank = 0x7fffffff;
+      for (let i = 0; i + 1 < length; i++) {
+        const candidate = candidates[i] as number;
+        if (candidate < 0) continue;
+        const rank = slots[candidate + 2] as number;
+        if (rank < bestRank) {
+          bestRank = rank;
+          best = i;
+        }
+      }
+      if (best < 0) return length;
+      symbols[best] = slots[(candidates[best] as number) + 3] as number;
+      length--;
+      for (let i = best + 1; i < length; i++) {
+        symbols[i] = symbols[i + 1] as number;
+        candidates[i] = candidates[i + 1] as number;
+      }
+      if (best > 0) candidates[best - 1] = pairs.find(symbols[best - 1] as number, symbols[best] as number);
+      if (best + 1 < length)
+        candidates[best] = pairs.find(symbols[best] as number, symbols[best + 1] as number);
+    }
+  }
+
+  private mergeLong(count: number, check: Checkpoint): number {
+    const { symbols, pairs, heap } = this;
+    const { slots } = pairs;
+    if (this.next.length < count) {
+      this.next = new Int32Array(count * 2);
+      this.previous = new Int32Array(count * 2);
+    }
+    const { next, previous } = this;
+    heap.clear();
+    for (let i = 0; i < count; i++) {
+      next[i] = i + 1;
+      previous[i] = i - 1;
+      if (i + 1 === count) break;
+      const found = pairs.find(symbols[i] as number, symbols[i + 1] as number);
+      if (found >= 0) heap.push(slots[found + 2] as number, i);
+    }
+    let merges = 0;
+    for (let key = heap.pop(); key >= 0; key = heap.pop()) {
+      const at = positionOf(key);
+      const right = next[at] as number;
+      if (right >= count || right < 0) continue;
+      const found = pairs.find(symbols[at] as number, symbols[right] as number);
+      if (found < 0 || slots[found + 2] !== rankOf(key)) continue;
+      symbols[at] = slots[found + 3] as number;
+      const after = next[right] as number;
+      next[at] = after;
+      next[right] = -1;
+      if (after < count) {
+        previous[after] = at;
+        const joined = pairs.find(symbols[at], symbols[after] as number);
+        if (joined >= 0) heap.push(slots[joined + 2] as number, at);
+      }
+      const before = previous[at] as number;
+      if (before >= 0) {
+        const joined = pairs.find(symbols[before] as number, symbols[at]);
+        if (joined >= 0) heap.push(slots[joined + 2] as number, before);
+      }
+      if (++merges % mergesPerCheck === 0) check();
+    }
+    let length = 0;
+    for (let at = 0; at < count; at = next[at] as number) symbols[length++] = symbols[at] as number;
+    return length;
+  }
+
+  /** Tokens of a symbol that is no token; bytes without one disappear, as in llama.cpp. */
+  private fallback(symbol: number): readonly number[] {
+    const known = this.fallbacks.get(symbol);
+    if (known) return known;
+    const tokens = fallbackBytes(this.symbolBytes(symbol), this.shape)
+      .map((byte) => this.vocabulary.byteTokens[byte] as number)
+      .filter((id) => id >= 0);
+    this.fallbacks.set(symbol, tokens);
+    return tokens;
+  }
+
+  private symbolBytes(symbol: number): Uint8Array {
+    if (symbol >= 0) {
+      return this.strings.buffer.subarray(this.strings.start(symbol), this.strings.end(symbol));
+    }
+    const bytes = new Uint8Array(4);
+    return bytes.subarray(0, writeCodePoint(bytes, 0, -2 - symbol));
+  }
+}
+
+/** A character no symbol has: it merges with nothing. -1 is left free for "none". */
+const unknownSymbol = (code: number): number => -2 - code;

@@ -1,0 +1,35 @@
+import { count, say } from "../../text";
+import { UserError } from "../../userError";
+
+const remedy = () => say`Download or convert the model again.`;
+
+/** A vocabulary array that is missing or cannot be what it says. */
+export const broken = (key: string): UserError =>
+  new UserError(
+    "invalidInput",
+    say`The model's vocabulary is broken: “${key}” is missing or not usable.`,
+    remedy(),
+  );
+
+export const tooShort = (key: string, has: number, needs: number): UserError =>
+  new UserError(
+    "invalidInput",
+    say`The model's vocabulary is broken: “${key}” has ${count(has)} entries for ${count(needs)} tokens.`,
+    remedy(),
+  );
+
+/** llama.cpp does not load such a model. */
+export const duplicateToken = (text: Uint8Array): UserError =>
+  new UserError(
+    "invalidInput",
+    say`The model's vocabulary is broken: the token “${new TextDecoder().decode(text)}” is in it twice.`,
+    remedy(),
+  );
+
+/** Text needs a byte token that the vocabulary does not have: llama.cpp fails on it. */
+export const noByteToken = (byte: number): UserError =>
+  new UserError(
+    "invalidInput",
+    say`The model's vocabulary has no token for the byte ${`0x${byte.toString(16).toUpperCase().padStart(2, "0")}`}.`,
+    remedy(),
+  );

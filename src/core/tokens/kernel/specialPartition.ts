@@ -1,0 +1,173 @@
+import type { PackedStrings } from "../../model/tokenizerSpec";
+import { ByteTrie } from "./byteTrie";
+import { attribute } from "./specialTokens";
+
+/** A part of a text: a special token, or plain text between two (`token` -1). */
+export type Part = (token: number, start: number, end: number) => void;
+
+/**
+ * Cuts texts of special tokens out. llama.cpp goes through the tokens from the longest to the shortest and cuts every
+ * occurrence of each in what is left, from left to right. Occurrences that overlap no other are cut in one pass here;
+ * only where several overlap are the rules played through.
+ */
+export class SpecialPartition {
+  private readonly trie = new ByteTrie();
+  private readonly firstBytes = new Uint8Array(256);
+  private readonly strips: boolean;
+  /** Length of the longest token. */
+  readonly longest: number;
+
+  constructor(
+    private readonly tokens: PackedStrings,
+    ids: readonly number[],
+    private readonly attributes: Uint8Array,
+  ) {
+    let longest = 0;
+    for (const id of ids) {
+      const start = tokens.starts[id] as number;
+      const end = tokens.ends[id] as number;
+      if (end === start) continue;
+      this.trie.insert(tokens.bytes, start, end, id);
+      this.firstBytes[tokens.bytes[start] as number] = 1;
+      longest = Math.max(longest, end - start);
+    }
+    this.longest = longest;
+    this.strips = ids.some((id) => ((attributes[id] as number) & strip) !== 0);
+  }
+
+  cut(bytes: Uint8Array, start: number, end: number, part: Part): void {
+    if (this.longest === 0) {
+      if (end > start) part(-1, start, end);
+    } else if (this.strips) this.play(bytes, start, end, part);
+    else this.scan(bytes, start, end, part);
+  }
+
+  /** Whether a token's text starts before `at` and ends after it, or touches it where tokens eat neighbouring blanks. */
+  crosses(bytes: Uint8Array, at: number, end: number): boolean {
+    for (let from = Math.max(0, at - this.longest); from < at; from++) {
+      if (from + this.longestAt(bytes, from, end).length > at) return true;
+    }
+    return false;
+  }
+
+  get eatsBlanks(): boolean {
+    return this.strips;
+  }
+
+  private scan(bytes: Uint8Array, start: number, end: number, part: Part): void {
+    const { firstBytes } = this;
+    let plain = start;
+    for (let at = start; at < end; at++) {
+      if (firstBytes[bytes[at] as number] === 0) continue;
+      const first = this.longestAt(bytes, at, end);
+      if (first.length === 0) continue;
+      let stop = at + first.length;
+      const id = first.token;
+      let overlapping = false;
+      for (let inside = at + 1; inside < stop; inside++) {
+        if (firstBytes[bytes[inside] as number] === 0) continue;
+        const reach = inside + this.longestAt(bytes, inside, end).length;
+        if (reach > stop) {
+          stop = reach;
+          overlapping = true;
+        }
+      }
+      if (at > plain) part(-1, plain, at);
+      if (overlapping) this.play(bytes, at, stop, part);
+      else part(id, at, stop);
+      plain = stop;
+      at = stop - 1;
+    }
+    if (end > plain) part(-1, plain, end);
+  }
+
+  private readonly found = { token: -1, length: 0 };
+
+  private longestAt(bytes: Uint8Array, at: number, end: number): { token: number; length: number } {
+    const { trie, found } = this;
+    found.length = 0;
+    let node = 0;
+    for (let i = at; i < end; i++) {
+      node = trie.child(node, bytes[i] as number);
+      if (node < 0) break;
+      const token = trie.value(node);
+      if (token >= 0) {
+        found.token = token;
+        found.length = i + 1 - at;
+      }
+    }
+    return found;
+  }
+
+  private play(bytes: Uint8Array, start: number, end: number, part: Part): void {
+    let parts: Piece[] = end > start ? [{ token: -1, start, end }] : [];
+    for (const id of this.present(bytes, start, end)) {
+      parts = parts.flatMap((piece) => (piece.token < 0 ? this.cutOne(bytes, piece, id) : [piece]));
+    }
+    for (const piece of parts) part(piece.token, piece.start, piece.end);
+  }
+
+  /** Tokens that occur in a range, longest first, then by id. */
+  private present(bytes: Uint8Array, start: number, end: number): number[] {
+    const ids = new Set<number>();
+    for (let at = start; at < end; at++) {
+      if (this.firstBytes[bytes[at] as number] === 0) continue;
+      let node = 0;
+      for (let i = at; i < end; i++) {
+        node = this.trie.child(node, bytes[i] as number);
+        if (node < 0) break;
+        if (this.trie.value(node) >= 0) ids.add(this.trie.value(node));
+      }
+    }
+    return [...ids].sort((a, b) => this.lengthOf(b) - this.lengthOf(a) || a - b);
+  }
+
+  private cutOne(bytes: Uint8Array, piece: Piece, id: number): Piece[] {
+    const length = this.lengthOf(id);
+    const bits = this.attributes[id] as number;
+    const out: Piece[] = [];
+    let { start } = piece;
+    for (let at = start; at + length <= piece.end;) {
+      if (!this.isAt(bytes, at, id)) {
+        at++;
+        continue;
+      }
+      let before = at;
+      if ((bits & attribute.leftStrip) !== 0) {
+        while (before > start && isBlank(bytes[before - 1] as number)) before--;
+      }
+      if (before > start) out.push({ token: -1, start, end: before });
+      out.push({ token: id, start: at, end: at + length });
+      start = at + length;
+      if ((bits & attribute.rightStrip) !== 0) {
+        while (start < piece.end && isBlank(bytes[start] as number)) start++;
+      }
+      at = start;
+    }
+    if (start < piece.end) out.push({ token: -1, start, end: piece.end });
+    return out;
+  }
+
+  private lengthOf(id: number): number {
+    return (this.tokens.ends[id] as number) - (this.tokens.starts[id] as number);
+  }
+
+  private isAt(bytes: Uint8Array, at: number, id: number): boolean {
+    const from = this.tokens.starts[id] as number;
+    for (let i = 0; i < this.lengthOf(id); i++) {
+      if (bytes[at + i] !== this.tokens.bytes[from + i]) return false;
+    }
+    return true;
+  }
+}
+
+interface Piece {
+  readonly token: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+const strip = attribute.leftStrip | attribute.rightStrip;
+
+/** C's `isspace`. */
+export const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);

@@ -1,0 +1,293 @@
+import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
+import { hexToken, readEscaped, textOf } from "./bpeVocabulary";
+import { duplicateToken, noByteToken } from "./brokenVocabulary";
+import { ByteStrings, hashBytes, hashSeed, type ByteStringArrays } from "./byteStrings";
+import { blanksForEscapes, escapesForBlanks } from "./escapes";
+import { Junctions } from "./junctions";
+import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
+import { longestCachedPiece, PieceCache } from "./pieceCache";
+import { blank } from "./scanner";
+import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import { utf8Width } from "./utf8";
+
+/** A SentencePiece vocabulary in plain arrays. */
+export interface SpmVocabulary {
+  readonly strings: ByteStringArrays;
+  /** Place of a token in the order of merges: equal scores share one. */
+  readonly ranks: Int32Array;
+  readonly junctions: Uint32Array;
+  /** Token of a byte: `<0xXX>`, else the byte's own; -1 where there is none. */
+  readonly byteTokens: Int32Array;
+}
+
+export function buildSpmVocabulary(spec: TokenizerSpec): SpmVocabulary {
+  const { tokens } = spec;
+  const count = packedCount(tokens);
+  const strings = new ByteStrings(count, tokens.bytes.length);
+  const junctions = new Junctions();
+  const hexTokens = new Int32Array(256).fill(-1);
+  const ownTokens = new Int32Array(256).fill(-1);
+  const unreachable = new Set<string>();
+  let scratch = new Uint8Array(4096);
+  for (let id = 0; id < count; id++) {
+    const start = tokens.starts[id] as number;
+    const end = tokens.ends[id] as number;
+    if (end - start > scratch.length) scratch = new Uint8Array((end - start) * 2);
+    const byte = hexToken(tokens.bytes, start, end);
+    if (byte >= 0) hexTokens[byte] = id;
+    if (end - start === 1) ownTokens[tokens.bytes[start] as number] = id;
+    const length = readEscaped(tokens.bytes, start, end, scratch, 0);
+    if (length < 0) {
+      const text = textOf(tokens.bytes, start, end);
+      if (unreachable.has(text)) throw duplicateToken(tokens.bytes.subarray(start, end));
+      unreachable.add(text);
+      strings.add(scratch, 0, 0, 0, false);
+      continue;
+    }
+    const hash = hashBytes(scratch, 0, length);
+    if (strings.find(scratch, 0, length, hash) >= 0) throw duplicateToken(tokens.bytes.subarray(start, end));
+    strings.add(scratch, 0, length, hash);
+    junctions.addInside(scratch, 0, length);
+  }
+  return {
+    strings: strings.arrays(),
+    ranks: ranksOf(spec.scores, count),
+    junctions: junctions.bits,
+    byteTokens: hexTokens.map((id, byte) => (id >= 0 ? id : (ownTokens[byte] as number))),
+  };
+}
+
+/**
+ * The same vocabulary with its blanks spelled out again. Only text that is not well-formed needs it: there a broken
+ * character swallows bytes of the spelling.
+ */
+export function spelledOut(vocabulary: SpmVocabulary): SpmVocabulary {
+  const compact = ByteStrings.from(vocabulary.strings);
+  const strings = new ByteStrings(compact.count, compact.buffer.length * 2);
+  const junctions = new Junctions();
+  for (let id = 0; id < compact.count; id++) {
+    const text = escapesForBlanks(compact.buffer, compact.start(id), compact.end(id), false);
+    strings.add(text.bytes, 0, text.end, hashBytes(text.bytes, 0, text.end), text.end > 0);
+    junctions.addInside(text.bytes, 0, text.end);
+  }
+  return { ...vocabulary, strings: strings.arrays(), junctions: junctions.bits };
+}
+
+function ranksOf(scores: Float32Array | undefined, count: number): Int32Array {
+  const ranks = new Int32Array(count);
+  if (!scores) return ranks;
+  const sorted = scores.slice(0, count).sort().reverse();
+  let rank = -1;
+  const rankOfScore = new Map<number, number>();
+  for (const score of sorted) if (!rankOfScore.has(score)) rankOfScore.set(score, ++rank);
+  for (let id = 0; id < count; id++) ranks[id] = rankOfScore.get(scores[id] as number) ?? 0;
+  return ranks;
+}
+
+/** Symbols up to this many are merged by scanning for the best pair. */
+const shortPiece = 48;
+const mergesPerCheck = 1 << 16;
+const blankAsEscape = [0xe2, 0x96, 0x81];
+
+/** SentencePiece's greedy merging: the neighbouring symbols whose text is the best token, until none is. */
+export class SpmTokenizer implements TextTokenizer {
+  private readonly strings: ByteStrings;
+  private readonly junctions: Junctions;
+  private readonly cache = new PieceCache();
+  private readonly heap = new MergeHeap();
+  private readonly longestToken: number;
+  /** Where symbols start, and what the pair of each with its right neighbour makes (-1: no token). */
+  private starts = new Int32Array(256);
+  private pairs = new Int32Array(256);
+  private next = new Int32Array(0);
+  private previous = new Int32Array(0);
+
+  /** `spelled`: text and vocabulary spell blanks as U+2581 (see `spelledOut`). */
+  constructor(
+    private readonly vocabulary: SpmVocabulary,
+    private readonly addSpacePrefix: boolean,
+    private readonly spelled = false,
+  ) {
+    this.strings = ByteStrings.from(vocabulary.strings);
+    this.junctions = new Junctions(vocabulary.junctions);
+    let longest = 0;
+    for (let i = 0; i < this.strings.count; i++) {
+      longest = Math.max(longest, this.strings.end(i) - this.strings.start(i));
+    }
+    this.longestToken = longest;
+  }
+
+  count(bytes: Uint8Array, start: number, end: number, after: boolean, check: Checkpoint): number {
+    const text = this.prepare(bytes, start, end, after);
+    let tokens = 0;
+    let pieces = 0;
+    for (let at = text.start; at < text.end;) {
+      const stop = this.junctions.next(text.bytes, at, text.end);
+      tokens += this.countPiece(text.bytes, at, stop, check);
+      at = stop;
+      if (++pieces % piecesPerCheck === 0) check();
+    }
+    return tokens;
+  }
+
+  encode(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    after: boolean,
+    sink: TokenSink,
+    check: Checkpoint,
+  ): void {
+    const text = this.prepare(bytes, start, end, after);
+    for (let at = text.start, pieces = 1; at < text.end; pieces++) {
+      const stop = this.junctions.next(text.bytes, at, text.end);
+      const count = this.merge(text.bytes, at, stop, check);
+      for (let i = 0; i < count; i++)
+        this.emit(text.bytes, this.symbolStart(i), this.symbolStart(i + 1), sink);
+      at = stop;
+      if (pieces % piecesPerCheck === 0) check();
+    }
+  }
+
+  private prepare(bytes: Uint8Array, start: number, end: number, after: boolean) {
+    const prefix = this.addSpacePrefix && after;
+    if (this.spelled) return escapesForBlanks(bytes, start, end, prefix);
+    const text = blanksForEscapes(bytes, start, end, prefix ? 1 : 0);
+    if (!prefix) return text;
+    text.bytes[0] = blank;
+    return { ...text, start: 0 };
+  }
+
+  private symbolStart(index: number): number {
+    return this.starts[index] as number;
+  }
+
+  private countPiece(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
+    const length = end - start;
+    const cached = length <= longestCachedPiece;
+    const hash = cached ? hashBytes(bytes, start, end) : 0;
+    const known = cached ? this.cache.find(bytes, start, length, hash) : 0;
+    if (known > 0) return known;
+    const count = this.merge(bytes, start, end, check);
+    let tokens = 0;
+    for (let i = 0; i < count; i++) {
+      const from = this.symbolStart(i);
+      const to = this.symbolStart(i + 1);
+      tokens += this.tokenOf(bytes, from, to) >= 0 ? 1 : this.fallback(bytes, from, to).length;
+    }
+    if (cached) this.cache.add(bytes, start, length, hash, tokens);
+    return tokens;
+  }
+
+  private emit(bytes: Uint8Array, from: number, to: number, sink: TokenSink): void {
+    const token = this.tokenOf(bytes, from, to);
+    if (token >= 0) sink.push(token);
+    else for (const id of this.fallback(bytes, from, to)) sink.push(id);
+  }
+
+  private tokenOf(bytes: Uint8Array, start: number, end: number): number {
+    if (end - start > this.longestToken) return -1;
+    return this.strings.find(bytes, start, end, hashBytes(bytes, start, end, hashSeed));
+  }
+
+  private fallback(bytes: Uint8Array, start: number, end: number): number[] {
+    return Array.from(bytes.subarray(start, end)).flatMap((byte) =>
+      (byte === blank ? blankAsEscape : [byte]).map((each) => {
+        const id = this.vocabulary.byteTokens[each] as number;
+        if (id < 0) throw noByteToken(each);
+        return id;
+      }),
+    );
+  }
+
+  /** Leaves the starts of the symbols (and the end) in `starts` and returns how many symbols there are. */
+  private merge(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
+    if (end - start + 1 > this.starts.length) {
+      this.starts = new Int32Array((end - start + 1) * 2);
+      this.pairs = new Int32Array((end - start + 1) * 2);
+    }
+    let count = 0;
+    for (let at = start; at < end; at += utf8Width(bytes[at] as number)) this.starts[count++] = at;
+    this.starts[count] = end;
+    if (count < 2) return count;
+    return count <= shortPiece ? this.mergeShort(bytes, count) : this.mergeLong(bytes, count, check);
+  }
+
+  private mergeShort(bytes: Uint8Array, count: number): number {
+    const { starts, pairs } = this;
+    const { ranks } = this.vocabulary;
+    let length = count;
+    for (let i = 0; i + 1 < length; i++) {
+      pairs[i] = this.tokenOf(bytes, starts[i] as number, starts[i + 2] as number);
+    }
+    for (;;) {
+      let best = -1;
+      let bestRank = 0x7fffffff;
+      for (let i = 0; i + 1 < length; i++) {
+        const pair = pairs[i] as number;
+        if (pair < 0) continue;
+        const rank = ranks[pair] as number;
+        if (rank < bestRank) {
+          bestRank = rank;
+          best = i;
+        }
+      }
+      if (best < 0) return length;
+      length--;
+      for (let i = best + 1; i <= length; i++) {
+        starts[i] = starts[i + 1] as number;
+        pairs[i] = pairs[i + 1] as number;
+      }
+      if (best > 0) {
+        pairs[best - 1] = this.tokenOf(bytes, starts[best - 1] as number, starts[best + 1] as number);
+      }
+      if (best + 1 < length) {
+        pairs[best] = this.tokenOf(bytes, starts[best] as number, starts[best + 2] as number);
+      }
+    }
+  }
+
+  private mergeLong(bytes: Uint8Array, count: number, check: Checkpoint): number {
+    const { starts, heap } = this;
+    const { ranks } = this.vocabulary;
+    if (this.next.length < count + 1) {
+      this.next = new Int32Array(count * 2);
+      this.previous = new Int32Array(count * 2);
+    }
+    const { next, previous } = this;
+    const endOf = (symbol: number) => starts[next[symbol] as number] as number;
+    const offer = (left: number, right: number) => {
+      const token = this.tokenOf(bytes, starts[left] as number, endOf(right));
+      if (token >= 0) heap.push(ranks[token] as number, left);
+    };
+    heap.clear();
+    for (let i = 0; i < count; i++) {
+      next[i] = i + 1;
+      previous[i] = i - 1;
+    }
+    for (let i = 0; i + 1 < count; i++) offer(i, i + 1);
+    let merges = 0;
+    for (let key = heap.pop(); key >= 0; key = heap.pop()) {
+      const at = positionOf(key);
+      const right = next[at] as number;
+      if (right >= count || right < 0) continue;
+      const token = this.tokenOf(bytes, starts[at] as number, endOf(right));
+      if (token < 0 || ranks[token] !== rankOf(key)) continue;
+      const after = next[right] as number;
+      next[at] = after;
+      next[right] = -1;
+      if (after < count) {
+        previous[after] = at;
+        offer(at, after);
+      }
+      const before = previous[at] as number;
+      if (before >= 0) offer(before, at);
+      if (++merges % mergesPerCheck === 0) check();
+    }
+    let length = 0;
+    const end = starts[count] as number;
+    for (let at = 0; at < count; at = next[at] as number) starts[length++] = starts[at] as number;
+    starts[length] = end;
+    return length;
+  }
+}

@@ -1,0 +1,41 @@
+/** Token ids, growing. */
+export class TokenSink {
+  private ids = new Int32Array(256);
+  length = 0;
+
+  push(id: number): void {
+    if (this.length === this.ids.length) {
+      const grown = new Int32Array(this.ids.length * 2);
+      grown.set(this.ids);
+      this.ids = grown;
+    }
+    this.ids[this.length++] = id;
+  }
+
+  truncate(length: number): void {
+    this.length = length;
+  }
+
+  take(): Int32Array {
+    return this.ids.slice(0, this.length);
+  }
+}
+
+/** Tokenizes the text between two special tokens. `afterSpecial`: the text is at the start, or follows such a token. */
+export interface TextTokenizer {
+  count(bytes: Uint8Array, start: number, end: number, afterSpecial: boolean, check: Checkpoint): number;
+  encode(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    afterSpecial: boolean,
+    sink: TokenSink,
+    check: Checkpoint,
+  ): void;
+}
+
+/** Called now and then during long work; throws to stop it. */
+export type Checkpoint = () => void;
+
+/** Pieces between two checkpoints: a few milliseconds of work. */
+export const piecesPerCheck = 8192;

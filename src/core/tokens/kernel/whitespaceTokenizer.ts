@@ -1,0 +1,59 @@
+import { classAt } from "./scanner";
+import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import { space, toLower } from "./unicodeClasses";
+import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+
+/** Words between white space, which is dropped, each tokenized alone. */
+export class WhitespaceTokenizer implements TextTokenizer {
+  constructor(
+    private readonly inner: TextTokenizer,
+    private readonly lowercase: boolean,
+  ) {}
+
+  count(bytes: Uint8Array, start: number, end: number, after: boolean, check: Checkpoint): number {
+    let tokens = 0;
+    this.words(bytes, start, end, check, (word, length) => {
+      tokens += this.inner.count(word, 0, length, after, check);
+    });
+    return tokens;
+  }
+
+  encode(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    after: boolean,
+    sink: TokenSink,
+    check: Checkpoint,
+  ): void {
+    this.words(bytes, start, end, check, (word, length) =>
+      this.inner.encode(word, 0, length, after, sink, check),
+    );
+  }
+
+  private words(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    check: Checkpoint,
+    word: (bytes: Uint8Array, length: number) => void,
+  ): void {
+    const buffer = new Uint8Array((end - start) * 2 + 4);
+    let length = 0;
+    let words = 0;
+    const finish = () => {
+      if (length > 0) word(buffer, length);
+      length = 0;
+      if (++words % piecesPerCheck === 0) check();
+    };
+    for (let at = start; at < end; at += utf8Width(bytes[at] as number)) {
+      if ((classAt(bytes, at) & space) !== 0) {
+        finish();
+        continue;
+      }
+      const code = codePointAt(bytes, at);
+      length = writeCodePoint(buffer, length, this.lowercase ? toLower(code) : code);
+    }
+    finish();
+  }
+}

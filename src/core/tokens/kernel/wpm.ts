@@ -1,0 +1,149 @@
+import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
+import { ByteStrings, hashBytes } from "./byteStrings";
+import { duplicateToken } from "./brokenVocabulary";
+import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import {
+  isControl,
+  mark,
+  punctuation,
+  space,
+  symbol,
+  toBase,
+  toLower,
+  unicodeClasses,
+} from "./unicodeClasses";
+import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+
+export interface WpmRules {
+  readonly lowercase: boolean;
+  readonly stripAccents: boolean;
+  readonly unknown: number;
+}
+
+const phantomSpace = [0xe2, 0x96, 0x81];
+
+/** WordPiece (BERT): words at white space and punctuation, each covered from the left by the longest tokens. */
+export class WpmTokenizer implements TextTokenizer {
+  private readonly strings: ByteStrings;
+  private readonly longest: number;
+  private word = new Uint8Array(256);
+  private length = 0;
+
+  constructor(
+    spec: TokenizerSpec,
+    private readonly rules: WpmRules,
+  ) {
+    const { tokens } = spec;
+    const count = packedCount(tokens);
+    this.strings = new ByteStrings(count, tokens.bytes.length);
+    let longest = 0;
+    for (let id = 0; id < count; id++) {
+      const start = tokens.starts[id] as number;
+      const end = tokens.ends[id] as number;
+      const text = tokens.bytes.subarray(start, end);
+      const hash = hashBytes(text, 0, text.length);
+      if (this.strings.find(text, 0, text.length, hash) >= 0) throw duplicateToken(text);
+      this.strings.add(text, 0, text.length, hash);
+      longest = Math.max(longest, text.length);
+    }
+    this.longest = longest;
+  }
+
+  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
+    let tokens = 0;
+    this.words(bytes, start, end, check, () => (tokens += this.cover(undefined)));
+    return tokens;
+  }
+
+  encode(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    _after: boolean,
+    sink: TokenSink,
+    check: Checkpoint,
+  ): void {
+    this.words(bytes, start, end, check, () => this.cover(sink));
+  }
+
+  private words(bytes: Uint8Array, start: number, end: number, check: Checkpoint, done: () => void): void {
+    const classes = unicodeClasses();
+    const { lowercase, stripAccents } = this.rules;
+    this.startWord();
+    let words = 0;
+    const finish = () => {
+      if (this.length === phantomSpace.length) return;
+      done();
+      this.startWord();
+      if (++words % piecesPerCheck === 0) check();
+    };
+    for (let at = start; at < end; at += utf8Width(bytes[at] as number)) {
+      const original = codePointAt(bytes, at);
+      const code = stripAccents ? toBase(original) : original;
+      const kind = classes[code] as number;
+      if ((kind & space) !== 0) {
+        finish();
+        continue;
+      }
+      if (code === 0 || code === 0xfffd || isControl(code)) continue;
+      if (stripAccents && (kind & mark) !== 0) continue;
+      const alone = (kind & punctuation) !== 0 || (code < 0x7f && (kind & symbol) !== 0) || isChinese(code);
+      if (alone) finish();
+      this.append(lowercase ? toLower(code) : code);
+      if (alone) finish();
+    }
+    finish();
+  }
+
+  private startWord(): void {
+    this.word.set(phantomSpace);
+    this.length = phantomSpace.length;
+  }
+
+  private append(code: number): void {
+    if (this.length + 4 > this.word.length) {
+      const grown = new Uint8Array(this.word.length * 2);
+      grown.set(this.word);
+      this.word = grown;
+    }
+    this.length = writeCodePoint(this.word, this.length, code);
+  }
+
+  /** Tokens of the current word; the unknown token alone where some part is covered by none. */
+  private cover(sink: TokenSink | undefined): number {
+    const { word, length } = this;
+    const before = sink?.length ?? 0;
+    let tokens = 0;
+    for (let at = 0; at < length;) {
+      let stop = Math.min(length, at + this.longest + 1);
+      let id = -1;
+      while (stop > at) {
+        id = this.strings.find(word, at, stop, hashBytes(word, at, stop));
+        if (id >= 0) break;
+        stop--;
+      }
+      if (id < 0) {
+        sink?.truncate(before);
+        sink?.push(this.rules.unknown);
+        return 1;
+      }
+      sink?.push(id);
+      tokens++;
+      at = stop;
+    }
+    return tokens;
+  }
+}
+
+function isChinese(code: number): boolean {
+  return (
+    (code >= 0x4e00 && code <= 0x9fff) ||
+    (code >= 0x3400 && code <= 0x4dbf) ||
+    (code >= 0x20000 && code <= 0x2a6df) ||
+    (code >= 0x2a700 && code <= 0x2b73f) ||
+    (code >= 0x2b740 && code <= 0x2b81f) ||
+    (code >= 0x2b920 && code <= 0x2ceaf) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0x2f800 && code <= 0x2fa1f)
+  );
+}
