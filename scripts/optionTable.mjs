@@ -1,5 +1,5 @@
-// Regenerates src/core/launch/optionRows.ts from a real llama-server: `node scripts/optionTable.mjs [--check] PROGRAM [ARGS…]`.
-// PROGRAM with its first ARGS must start llama-server (a loader may come first); "llama-server" from PATH by default.
+// Regenerates src/core/launch/optionRows.ts from a real llama-server: `node scripts/optionTable.mjs [--check] [PROGRAM]`;
+// the project's llama.cpp where no PROGRAM is named. `--check` writes nothing and compares what the help says.
 // Names, negative forms, value hint, default and variable come from `--help`; what values an option takes is found by
 // offering it three (a word, -1, 0) in front of `--version`. No help prose is kept.
 import { execFile } from "node:child_process";
@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
+import { llamaCpp } from "./llamaCpp.mjs";
 
 const run = promisify(execFile);
 const target = path.join(import.meta.dirname, "../src/core/launch/optionRows.ts");
@@ -79,12 +80,13 @@ function readDefault(text) {
 }
 
 async function main(arguments_) {
-  const check = arguments_[0] === "--check";
-  const [program = "llama-server", ...before] = check ? arguments_.slice(1) : arguments_;
+  const check = arguments_.includes("--check");
+  const named = arguments_.find((word) => !word.startsWith("--"));
+  const program = named ?? path.join((await llamaCpp()).folder, "llama-server");
   const folder = mkdtempSync(path.join(tmpdir(), "option-table-"));
-  const start = async (...rest) => {
+  const start = async (...words) => {
     try {
-      const { stdout, stderr } = await run(program, [...before, ...rest], { cwd: folder, timeout: 20_000 });
+      const { stdout, stderr } = await run(program, words, { cwd: folder, timeout: 20_000 });
       return { ok: true, text: stdout + stderr };
     } catch (error) {
       return { ok: false, text: `${error.stderr ?? ""}${error.stdout ?? ""}` };
@@ -92,23 +94,44 @@ async function main(arguments_) {
   };
   try {
     const help = await start("--help");
-    const version = await start("--version");
+    if (!help.ok) throw new Error(`no help from ${program}`);
+    const build = /build[: ]+(\d+)/.exec((await start("--version")).text)?.[1] ?? "0";
+    const kinds = check ? writtenKinds() : undefined;
     const rows = [];
     for (const option of readHelp(help.text)) {
-      const kind = option.hint === "" ? "flag" : await kindOf(option, start);
+      const kind = kinds
+        ? (kinds.get(option.names.join(" ")) ?? "?")
+        : option.hint === ""
+          ? "flag"
+          : await kindOf(option, start);
       const fields = [option.section, option.names.join(" "), option.negatives.join(" "), option.hint, kind];
       rows.push([...fields, option.default, option.env].map((field) => field || "-").join(" | "));
     }
-    if (!help.ok) throw new Error(`no help from ${program}`);
-    const build = /build (\d+)/.exec(version.text)?.[1] ?? /version: (\d+)/.exec(version.text)?.[1] ?? "0";
     const source = render(rows, build);
     if (!check) writeFileSync(target, source);
-    else if (readFileSync(target, "utf8") !== source)
-      throw new Error("optionRows.ts is not what this build says");
+    else if (readFileSync(target, "utf8") !== source) {
+      console.error(difference(readFileSync(target, "utf8"), source));
+      process.exitCode = 1;
+    }
     console.log(`${rows.length} options of build ${build}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Names → kind, as the table has them. */
+function writtenKinds() {
+  const rows = readFileSync(target, "utf8")
+    .split("\n")
+    .filter((line) => line.includes(" | "));
+  return new Map(rows.map((row) => row.split(" | ")).map((fields) => [fields[1], fields[4]]));
+}
+
+function difference(before, after) {
+  const [old, now] = [before.split("\n"), after.split("\n")];
+  const gone = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`);
+  const come = now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`);
+  return [...gone, ...come].join("\n");
 }
 
 async function kindOf(option, start) {

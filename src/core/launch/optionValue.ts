@@ -6,7 +6,9 @@ export type ValueKind =
   | { readonly kind: "flag" }
   | { readonly kind: "integer"; readonly min?: number; readonly max?: number; readonly except?: number }
   | { readonly kind: "unsigned" }
-  | { readonly kind: "number"; readonly min?: number; readonly above?: number }
+  | { readonly kind: "number"; readonly min?: number; readonly above?: number; readonly finite?: boolean }
+  /** One or more of C++'s doubles, and nothing behind them. */
+  | { readonly kind: "exactNumbers"; readonly list: boolean; readonly min?: number }
   | { readonly kind: "numbers" }
   | { readonly kind: "unsignedNumbers" }
   | { readonly kind: "text" }
@@ -49,6 +51,8 @@ export function checkValue(kind: ValueKind, text: string): ValueProblem | undefi
       return checkNumber(readUnsigned(text), text);
     case "number":
       return checkFloat(kind, text);
+    case "exactNumbers":
+      return firstProblem(kind.list ? text.split(",") : [text], (part) => checkExact(kind, part));
     case "numbers":
       return checkList(text, readFloat);
     case "unsignedNumbers":
@@ -117,6 +121,9 @@ function checkInteger(kind: ValueKind & { kind: "integer" }, text: string): Valu
 
 function checkFloat(kind: ValueKind & { kind: "number" }, text: string): ValueProblem | undefined {
   const number = readFloat(text);
+  if (number.ok && kind.finite === true && !Number.isFinite(number.value)) {
+    return bad(say`${quote(text)} is not a finite number.`);
+  }
   if (number.ok && kind.min !== undefined && !(number.value >= kind.min)) {
     return bad(say`${quote(text)} is too small: at least ${String(kind.min)}.`);
   }
@@ -124,6 +131,14 @@ function checkFloat(kind: ValueKind & { kind: "number" }, text: string): ValuePr
     return bad(say`${quote(text)} must be above ${String(kind.above)}.`);
   }
   return checkNumber(number, text);
+}
+
+function checkExact(kind: ValueKind & { kind: "exactNumbers" }, text: string): ValueProblem | undefined {
+  if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
+    return bad(say`${quote(text)} is not a number.`);
+  return Number(text) < (kind.min ?? -Infinity)
+    ? bad(say`${quote(text)} is too small: at least ${String(kind.min)}.`)
+    : undefined;
 }
 
 function checkNumber(number: CNumber, text: string): ValueProblem | undefined {
@@ -155,7 +170,7 @@ export function splitNumbers(text: string): string[] {
 }
 
 function checkKeyValue(part: string): ValueProblem | undefined {
-  const match = /^([^=]{1,127})=(int|float|bool|str):(.*)$/s.exec(part);
+  const match = /^([^=]{0,127})=(int|float|bool|str):(.*)$/s.exec(part);
   if (match === null)
     return bad(say`${quote(part)} is not KEY=TYPE:VALUE with the type int, float, bool or str.`);
   const value = match[3] ?? "";

@@ -72,6 +72,8 @@ class PresetReader {
   private readonly broken: BrokenLine[] = [];
   private readonly overLines: Span[] = [];
   private open: OpenSection = { name: "default", entries: [] };
+  /** Last line of a name that runs over lines: nothing is broken up to there. */
+  private nameEnd = -1;
   /** For each line the next one, itself included, with a `]`; -1 where none follows. */
   private readonly nextBracket: Int32Array;
 
@@ -84,7 +86,12 @@ class PresetReader {
   }
 
   read(): PresetDocument {
-    for (let line = 0; line < this.lines.length; line++) this.readLine(line, this.lines[line] ?? "");
+    for (let line = 0; line < this.lines.length; line++) {
+      const broken = this.broken.length;
+      const inName = line <= this.nameEnd;
+      this.readLine(line, this.lines[line] ?? "");
+      if (inName) this.broken.length = broken;
+    }
     this.close(this.lines.length - 1);
     return { lines: this.lines, sections: this.sections, broken: this.broken, overLines: this.overLines };
   }
@@ -120,8 +127,10 @@ class PresetReader {
 
   private readUnclosed(text: string, line: number, start: number, nameStart: number): void {
     const span = spanOf(text, line, start, text.length);
-    if (this.closesLater(line)) this.overLines.push(span);
-    else this.broken.push({ span, why: "unclosedHeader" });
+    if (this.closesLater(line)) {
+      this.overLines.push(span);
+      this.nameEnd = this.nextBracket[line + 1] ?? -1;
+    } else this.broken.push({ span, why: "unclosedHeader" });
     this.begin(spanOf(text, line, nameStart, trimEnd(text, nameStart, text.length)), line);
   }
 

@@ -97,9 +97,14 @@ export function readPreset(text: string): Preset {
   const defaults = sections.get("*");
   const inherited = defaults === undefined ? [] : sectionEntries(defaults).counting;
   const models = [...sections.values()]
-    .filter((section) => section !== defaults)
+    .filter((section) => section !== defaults && isModel(section))
     .map((section) => readModel(section, inherited));
   return { document, sections, ...(defaults === undefined ? {} : { defaults }), models };
+}
+
+/** Lines above the first header make a model called default, unless they are only `version`. */
+function isModel(section: PresetSection): boolean {
+  return section.header !== undefined || sectionEntries(section).counting.length > 0;
 }
 
 /** The entry that set a launch option of a model, in its section or in `[*]`. */
