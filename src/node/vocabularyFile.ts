@@ -80,7 +80,7 @@ function readSpec(cursor: Cursor): TokenizerSpec {
   };
 }
 
-type Draft = { -readonly [K in keyof TokenizerSpec]?: TokenizerSpec[K] } & {
+type Draft = { -readonly [K in Exclude<keyof TokenizerSpec, "ids">]?: TokenizerSpec[K] } & {
   ids: { -readonly [K in keyof SpecialTokenIds]: SpecialTokenIds[K] };
 };
 
