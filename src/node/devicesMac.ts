@@ -1,0 +1,31 @@
+import { execa } from "execa";
+import type { MeasuredDevice } from "./devices";
+
+/**
+ * The part of unified memory Metal lets the GPU use: the user's own `iogpu.wired_limit_mb`, else the usual working set of
+ * two thirds up to 36 GiB and three quarters above.
+ */
+export async function unifiedMemory(
+  totalBytes: number,
+  signal: AbortSignal,
+): Promise<readonly MeasuredDevice[]> {
+  const result = await execa("/usr/sbin/sysctl", ["-n", "iogpu.wired_limit_mb"], {
+    reject: false,
+    timeout: 2000,
+    cancelSignal: signal,
+    stdin: "ignore",
+  });
+  signal.throwIfAborted();
+  const limit = Number(result.stdout) * 2 ** 20;
+  const usual = Math.floor(totalBytes * (totalBytes > 36 * 2 ** 30 ? 0.75 : 2 / 3));
+  const usable = Number.isFinite(limit) && limit > 0 ? limit : usual;
+  return [
+    {
+      name: "MTL0",
+      description: "Apple GPU, unified memory",
+      totalBytes: usable,
+      freeBytes: usable,
+      from: "driver",
+    },
+  ];
+}
