@@ -44,8 +44,26 @@ const agents = {
 
 /** Fails with `HttpError`, or with the signal's reason when the caller aborts. Redirects are not followed. */
 export async function exchangeJson(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  try {
+    return await attempt(request, "reused", signal);
+  } catch (cause) {
+    if (!(cause instanceof StaleConnection)) throw cause;
+    return attempt(request, "own", signal);
+  }
+}
+
+/** A connection from an earlier exchange had been closed by the server when this one was sent on it. */
+class StaleConnection extends Error {
+  override readonly name = "StaleConnection";
+}
+
+async function attempt(
+  request: HttpRequest,
+  connection: "reused" | "own",
+  signal: AbortSignal,
+): Promise<HttpReply> {
   signal.throwIfAborted();
-  const outgoing = open(request);
+  const outgoing = open(request, connection);
   let timer: NodeJS.Timeout | undefined;
   let follow = (): void => undefined;
   try {
@@ -57,8 +75,17 @@ export async function exchangeJson(request: HttpRequest, signal: AbortSignal): P
         () => fail({ kind: "timeout", seconds: request.timeoutSeconds }),
         request.timeoutSeconds * 1000,
       );
-      outgoing.on("error", (error) => fail(failureOf(error)));
-      outgoing.on("response", (response) => receive(response, request.maxBytes, resolve, fail));
+      let answered = false;
+      outgoing.on("error", (error) => {
+        const failure = failureOf(error);
+        const stale = failure.kind === "disconnected" && outgoing.reusedSocket && !answered;
+        if (stale) reject(new StaleConnection());
+        else fail(failure);
+      });
+      outgoing.on("response", (response) => {
+        answered = true;
+        receive(response, request.maxBytes, resolve, fail);
+      });
       outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body));
     });
   } catch (cause) {
@@ -70,12 +97,12 @@ export async function exchangeJson(request: HttpRequest, signal: AbortSignal): P
   }
 }
 
-function open(request: HttpRequest): http.ClientRequest {
+function open(request: HttpRequest, connection: "reused" | "own"): http.ClientRequest {
   const url = new URL(request.url);
   const [{ request: start }, agent] =
     url.protocol === "https:" ? [https, agents["https:"]] : [http, agents["http:"]];
   return start(url, {
-    agent,
+    agent: connection === "reused" ? agent : false,
     method: request.method ?? "GET",
     headers: {
       accept: "application/json",

@@ -160,6 +160,44 @@ describe("a server that is too slow", () => {
   });
 });
 
+describe("a server that closes connections it said it would keep", () => {
+  const reply = (body: unknown): string => {
+    const text = JSON.stringify(body);
+    return `HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+  };
+
+  it("is asked again on a new one", async () => {
+    const server = await stub(
+      startTcpStub((socket) => {
+        socket.once("data", () => {
+          socket.write(reply(goodReplies["/v1/models"]));
+          socket.once("data", () => socket.destroy());
+        });
+      }),
+    );
+    const llama = client(server.url);
+    for (let time = 0; time < 3; time++) expect(await llama.models(never)).toHaveLength(1);
+  });
+
+  it("is given up where a new one is closed as well", async () => {
+    let connections = 0;
+    const server = await stub(
+      startTcpStub((socket) => {
+        const first = ++connections === 1;
+        socket.once("data", () => {
+          if (first) socket.write(reply(goodReplies["/v1/models"]));
+          else socket.destroy();
+          socket.once("data", () => socket.destroy());
+        });
+      }),
+    );
+    const llama = client(server.url);
+    await llama.models(never);
+    expect((await problemOf(llama.models(never))).reason).toBe("notFound");
+    expect(connections).toBe(2);
+  });
+});
+
 describe("garbage", () => {
   /** Sends for ever; tells how much it got rid of. */
   function endless(head: Record<string, string> = {}): { answer: Answer; sent: () => number } {

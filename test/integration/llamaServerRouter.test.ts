@@ -1,0 +1,75 @@
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { forgedModel } from "../support/forge/forgeModel";
+import { postJson } from "../support/postJson";
+import { startRouter, type RouterServer } from "../support/routerServer";
+
+const signal = AbortSignal.timeout(600_000);
+let folder: string;
+let router: RouterServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "llama-gauge-models-"));
+  const model = await forgedModel();
+  for (const name of ["first", "second"]) await copyFile(model, path.join(folder, `${name}.gguf`));
+  router = await startRouter(folder, ["-c", "1000", "-np", "3"]);
+});
+
+afterAll(async () => {
+  await router.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function states(): Promise<unknown[]> {
+  const models = await new HttpLlamaServer({ url: router.url }).models(signal);
+  return models.map(({ id, status }) => [id, status]);
+}
+
+const facts = (model?: string): Promise<unknown> =>
+  new HttpLlamaServer({ url: router.url, ...(model !== undefined && { model }) }).facts(signal);
+
+it("tells what it serves and how it would start it", async () => {
+  const [first] = await new HttpLlamaServer({ url: router.url }).models(signal);
+  expect(first).toMatchObject({ id: "first", status: "unloaded", failed: false, nCtxTrain: 32_768 });
+  const args = first?.args ?? [];
+  expect(args.slice(args.indexOf("--ctx-size")).slice(0, 2)).toEqual(["--ctx-size", "1000"]);
+});
+
+it("is asked for no model that is not loaded, and loads none", async () => {
+  await expect(facts()).rejects.toMatchObject({
+    reason: "invalidInput",
+    message: expect.stringContaining("first, second") as string,
+  });
+  await expect(facts("first")).rejects.toMatchObject({ reason: "loading" });
+  await expect(facts("third")).rejects.toMatchObject({ reason: "invalidInput" });
+  expect(await states()).toEqual([
+    ["first", "unloaded"],
+    ["second", "unloaded"],
+  ]);
+});
+
+it("answers for the model that is loaded", async () => {
+  await postJson(`${router.url}/models/load`, { model: "second" });
+  await expect.poll(states, { timeout: 30_000 }).toContainEqual(["second", "loaded"]);
+
+  for (const server of [
+    new HttpLlamaServer({ url: router.url }),
+    new HttpLlamaServer({ url: router.url, model: "second" }),
+  ]) {
+    const told = await server.facts(signal);
+    expect(told).toMatchObject({
+      role: "router",
+      model: { id: "second", nCtxTrain: 32_768 },
+      nCtxPerSlot: 512,
+      totalSlots: 3,
+    });
+    expect(told.slots).toHaveLength(3);
+    const tokenizer = server.tokenizer(told);
+    expect(await tokenizer.count(["Hello world", "12345"], signal)).toEqual([{ tokens: 2 }, { tokens: 5 }]);
+    expect(await server.applyTemplate("Hello", signal)).toContain("user\nHello<|im_end|>");
+  }
+  expect(await states()).toContainEqual(["first", "unloaded"]);
+});
