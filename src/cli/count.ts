@@ -7,6 +7,7 @@ import { HttpLlamaServer } from "../node/llamaServer";
 import { workspaceFiles } from "../node/workspaceFiles";
 import type { CliCommand } from "./command";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
+import { openVocabulary } from "./vocabulary";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
 
 interface CountOptions extends WalkFlags {
@@ -46,7 +47,7 @@ async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Prom
     const server = new HttpLlamaServer(serverAccess(options.server));
     return server.tokenizer(await server.facts(signal));
   }
-  return assumedTokenizer();
+  return options.model === undefined ? assumedTokenizer() : openVocabulary(options.model, signal);
 }
 
 /** A key never goes into an argument, where other processes could read it. */

@@ -69,7 +69,7 @@ export function launchOptions(serverArguments: readonly string[]): LaunchOptions
   return options;
 }
 
-function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
+export function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
   const match = /^(.+)=(\d{1,16})$/.exec(text);
   if (match?.[1] === undefined)
     throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=25769803776.");

@@ -11,7 +11,7 @@ export function printJson(value: unknown): void {
 }
 
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => (isText(part) ? formatText(part) : part), 2);
+  return JSON.stringify(value, (_, part: unknown) => (isText(part) ? formatText(part) : part));
 }
 
 export function printLines(lines: readonly string[]): void {

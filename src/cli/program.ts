@@ -2,12 +2,22 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
+import { addCheck } from "./check";
 import { addCount } from "./count";
 import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
 import { addPredict } from "./predict";
+import { addTokenize } from "./tokenize";
 
-const commands: readonly CliCommand[] = [addCount, addModel, addMemory, addMaxContext, addPredict];
+const commands: readonly CliCommand[] = [
+  addCount,
+  addTokenize,
+  addModel,
+  addMemory,
+  addMaxContext,
+  addPredict,
+  addCheck,
+];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([
   "refused",

@@ -1,0 +1,113 @@
+import { formatBytes, formatNumber, formatText } from "../core/format";
+import { valueOf, type Known } from "../core/known";
+import type { MemoryDevice } from "../core/memory/devices";
+import { estimate } from "../core/report/estimate";
+import type { GaugeReport } from "../core/report/gaugeReport";
+import { defaultPackTemplate } from "../core/tokens/pack";
+import { UserError } from "../core/userError";
+import { gatherParts } from "../node/estimateParts";
+import { workspaceFiles } from "../node/workspaceFiles";
+import { wholeNumber } from "./arguments";
+import type { CliCommand } from "./command";
+import { countJson, serverAccess } from "./count";
+import { device, launchOptions } from "./memory";
+import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
+import { readCurve } from "./predict";
+import { openVocabulary } from "./vocabulary";
+import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
+
+interface CheckOptions extends WalkFlags {
+  readonly server?: string;
+  readonly curve?: string;
+  readonly raw?: true;
+  readonly answerReserve: number;
+  readonly device: readonly MemoryDevice[];
+  readonly json?: true;
+}
+
+export const addCheck: CliCommand = (program, context) => {
+  withWalkOptions(
+    program
+      .command("check")
+      .description(
+        "does it fit, does the machine hold it, how long is the wait; llama-server's arguments after --",
+      )
+      .argument("<path...>", "files and folders to send")
+      .option("--server <url>", "the llama-server they go to")
+      .option("--curve <file>", "CURVE.json, as `probe` prints it")
+      .option("--raw", "the text alone, no packing, no chat template")
+      .option("--answer-reserve <n>", "tokens to keep for the answer", wholeNumber, 2048)
+      .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, []),
+  )
+    .option("--json", "one JSON document on stdout")
+    .action(async (paths: string[], options: CheckOptions) => {
+      const { signal } = context;
+      const roots = await existing(paths);
+      const curve = options.curve === undefined ? undefined : await readCurve(options.curve);
+      const access = options.server === undefined ? undefined : serverAccess(options.server);
+      const parts = await gatherParts(
+        {
+          files: workspaceFiles(),
+          server:
+            access === undefined
+              ? "none"
+              : { configured: access.url, ...(access.apiKey !== undefined && { apiKey: access.apiKey }) },
+          launch: launchOptions(context.serverArguments),
+          devices: options.device,
+          openVocabulary,
+          ...(curve !== undefined && { curve }),
+        },
+        signal,
+      );
+      if (access !== undefined && !parts.server.known) {
+        const { reason, why, remedy } = parts.server;
+        throw new UserError(reason ?? "refused", why, remedy);
+      }
+      const report = await estimate(
+        {
+          scope: { label: paths.join(", "), roots },
+          walk: walkOptions(options),
+          pack: options.raw ? "raw" : defaultPackTemplate,
+          answerReserve: options.answerReserve,
+        },
+        parts,
+        ({ filesDone, filesFound, tokens }) =>
+          printProgress(`${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+        signal,
+      );
+      endProgress();
+      if (options.json) printJson(reportJson(report));
+      else printLines(reportLines(report));
+      const { kind } = report.verdict;
+      if (kind === "exceedsContext" || kind === "exceedsMemory") context.finish(exitCode.no);
+    });
+};
+
+/** The contract of `check --json`: the report, with unknown parts as `{known: false, why, remedy}`. */
+function reportJson(report: GaugeReport): object {
+  return {
+    ...report,
+    tokens: countJson(report.tokens),
+    server: flat(report.server),
+    model: flat(report.model),
+    memory: flat(report.memory),
+  };
+}
+
+const flat = <T>(part: Known<T>): object => (part.known ? { known: true, ...part.value } : part);
+
+function reportLines(report: GaugeReport): string[] {
+  const { verdict, acceptance, tokens } = report;
+  const { files, packing, template } = acceptance.parts;
+  const memory = valueOf(report.memory);
+  return [
+    formatText(verdict.sentence),
+    ...verdict.reasons.map((reason) => `- ${formatText(reason)}`),
+    ...verdict.remedies.map((step) => `→ ${formatText(step)}`),
+    `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}`,
+    `${formatNumber(tokens.files.length)} files, ${formatNumber(tokens.skipped.length)} skipped`,
+    ...(memory === undefined
+      ? []
+      : [`memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${memory.verdict}`]),
+  ];
+}

@@ -1,0 +1,169 @@
+import { acceptance, limitOfLaunch, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
+import type { ServerFacts } from "../acceptance/serverFacts";
+import { buildNumber, slotContext } from "../acceptance/slotContext";
+import { known, unknown, valueOf, type Known } from "../known";
+import type { LaunchOptions } from "../launch/launchOptions";
+import type { MemoryReport } from "../memory/memoryReport";
+import type { Model } from "../model/model";
+import type { Clock, FileSource, LlamaServer, Tokenizer } from "../ports";
+import type { DepthCurve } from "../prefill/depthCurve";
+import { predict } from "../prefill/predict";
+import type { Prediction } from "../prefill/prediction";
+import { say } from "../text";
+import { assumedTokenizer } from "../tokens/estimateTokens";
+import { countFiles } from "../tokens/countFiles";
+import type { WalkOptions } from "../tokens/files";
+import { packText, rawText, type PackTemplate } from "../tokens/pack";
+import type { GaugeReport, ModelSummary } from "./gaugeReport";
+import type { EstimateProgress } from "./gaugeState";
+import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./prompt";
+import { judge } from "./verdict";
+
+export interface EstimateRequest {
+  readonly scope: GaugeReport["scope"];
+  readonly walk: WalkOptions;
+  /** "raw": the text alone, no headers, no chat template. */
+  readonly pack: PackTemplate | "raw";
+  /** Tokens to keep for the answer. */
+  readonly answerReserve: number;
+}
+
+export interface ConnectedServer {
+  readonly server: LlamaServer;
+  readonly facts: ServerFacts;
+}
+
+/** What is known of the user's setup; what is missing says why, and never blocks the rest. */
+export interface EstimateParts {
+  readonly files: FileSource;
+  readonly clock: Clock;
+  readonly server: Known<ConnectedServer>;
+  /** Counts in the chosen model's own vocabulary, without a server. */
+  readonly vocabulary: Known<Tokenizer>;
+  readonly model: Known<Model>;
+  /** How the server was or would be started. */
+  readonly launch: LaunchOptions;
+  readonly memory: Known<MemoryReport>;
+  readonly curve: Known<DepthCurve>;
+}
+
+/**
+ * The one way through the house: list, count, judge. Fails with a `UserError` where counting itself fails (the server
+ * dies, a root does not exist), with the signal's reason where it is aborted.
+ */
+export async function estimate(
+  request: EstimateRequest,
+  parts: EstimateParts,
+  onProgress: (progress: EstimateProgress) => void,
+  signal: AbortSignal,
+): Promise<GaugeReport> {
+  const connected = valueOf(parts.server);
+  const tokenizer = chooseTokenizer(parts);
+  const tokens = await countFiles(
+    { files: parts.files, tokenizer, clock: parts.clock },
+    { roots: request.scope.roots, options: request.walk },
+    (progress) => onProgress({ stage: "counting", ...progress }),
+    signal,
+  );
+  onProgress({
+    stage: "judging",
+    filesFound: tokens.files.length,
+    filesDone: tokens.files.length,
+    tokens: tokens.tokens,
+  });
+
+  const files = tokens.files.map(({ file }) => file);
+  const text =
+    request.pack === "raw"
+      ? rawText(files, parts.files, signal)
+      : packText(files, request.pack, parts.files, signal);
+  const template = await chooseTemplate(request, connected, signal);
+  const prompt = await countPrompt({ tokens, text, tokenizer, template }, signal);
+  const accepted = acceptance({
+    parts: prompt.parts,
+    ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),
+    limit: requestLimit(parts),
+    answerReserve: request.answerReserve,
+  });
+  const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...prompt.notes] };
+  const prefill = prediction(parts.curve, acceptanceReport.promptTokens);
+  const server: Known<ServerFacts> = parts.server.known ? known(parts.server.value.facts) : parts.server;
+  return {
+    revision: 0,
+    createdAt: parts.clock.now(),
+    scope: request.scope,
+    tokens,
+    server,
+    model: modelSummary(parts),
+    acceptance: acceptanceReport,
+    memory: parts.memory,
+    prefill,
+    verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
+  };
+}
+
+/** The server's own tokenizer where one is awake, else the model's vocabulary, else an assumption that says so. */
+function chooseTokenizer({ server, vocabulary }: EstimateParts): Tokenizer {
+  if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
+  return valueOf(vocabulary) ?? assumedTokenizer();
+}
+
+async function chooseTemplate(
+  request: EstimateRequest,
+  connected: ConnectedServer | undefined,
+  signal: AbortSignal,
+): Promise<TemplateChoice> {
+  if (request.pack === "raw") return { kind: "none" };
+  if (connected === undefined || connected.facts.sleeping) return noServerTemplate;
+  return serverTemplate(connected.server, signal);
+}
+
+/** What one request may hold: as the server reports it, else as the launch options and the header say. */
+function requestLimit({ server, model, launch }: EstimateParts): Known<RequestLimit> {
+  const trained = valueOf(model)?.contextLength;
+  if (server.known) {
+    const { facts } = server.value;
+    const build = facts.build === undefined ? undefined : buildNumber(facts.build);
+    const planned = trained === undefined ? undefined : slotContext(launch, trained, build);
+    const same = planned?.nCtxPerSlot === facts.nCtxPerSlot && planned.slots === facts.totalSlots;
+    return known(limitOfServer(facts, same ? planned : undefined));
+  }
+  if (trained === undefined || trained === 0) {
+    return unknown(
+      say`No llama-server answers, and no model was chosen: its context is not known.`,
+      server.remedy,
+    );
+  }
+  return known(limitOfLaunch(slotContext(launch, trained)));
+}
+
+function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
+  return curve.known ? predict(curve.value, { tokens }) : { known: false, reason: curve.why };
+}
+
+function modelSummary({ server, model }: EstimateParts): Known<ModelSummary> {
+  const header = valueOf(model);
+  const served = valueOf(server)?.facts.model;
+  if (served !== undefined) {
+    const contextLength = served.nCtxTrain ?? header?.contextLength;
+    const parameters = served.parameters ?? header?.tensors.parameters;
+    const weightsBytes = served.weightsBytes ?? header?.tensors.totalBytes;
+    return known({
+      name: served.id,
+      ...(header && { architecture: header.architecture }),
+      ...(contextLength !== undefined && { contextLength }),
+      ...(parameters !== undefined && { parameters }),
+      ...(weightsBytes !== undefined && { weightsBytes }),
+      provenance: "reported",
+    });
+  }
+  if (!model.known) return model;
+  return known({
+    name: model.value.name ?? model.value.architecture,
+    architecture: model.value.architecture,
+    contextLength: model.value.contextLength,
+    parameters: model.value.tensors.parameters,
+    weightsBytes: model.value.tensors.totalBytes,
+    provenance: "computed",
+  });
+}

@@ -1,0 +1,100 @@
+import type { PromptParts } from "../acceptance/acceptanceReport";
+import { measureTemplate, renderPrompt, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
+import type { LlamaServer, Tokenizer } from "../ports";
+import { say, type Text } from "../text";
+import { UserError } from "../userError";
+import type { TokenCount } from "../tokens/tokenCount";
+
+export interface PromptCount {
+  readonly parts: PromptParts;
+  /** Relative half-width where the count is not exact. */
+  readonly relativeError?: number;
+  readonly notes: readonly Text[];
+}
+
+export interface PromptInput {
+  readonly tokens: TokenCount;
+  /** The text that would be sent, in pieces; empty where nothing is left to send. */
+  readonly text: AsyncIterable<string>;
+  readonly tokenizer: Tokenizer;
+  readonly template: TemplateChoice;
+}
+
+/** none: the text is sent as it is (raw); unknown: nobody can render the model's template here. */
+export type TemplateChoice =
+  | { readonly kind: "none" }
+  | { readonly kind: "unknown"; readonly note: Text }
+  | { readonly kind: "chat"; readonly template: ChatTemplate };
+
+/** Above this a prompt is counted by its parts: no context holds it, and one request with it would take minutes. */
+const wholePromptCharacters = 32 * 2 ** 20;
+/** What pieces merging across their seams can change (note on additivity: 0.003 % of a pack). */
+const seamError = 0.001;
+
+/**
+ * Tokens of the whole prompt: counted once as the server would read it, so that what merges across files, headers and
+ * template is right; the parts are differences.
+ */
+export async function countPrompt(input: PromptInput, signal: AbortSignal): Promise<PromptCount> {
+  const { tokens, tokenizer, template } = input;
+  const { relativeError } = tokenizer.identity;
+  const spread = relativeError === undefined ? {} : { relativeError };
+  const notes = template.kind === "unknown" ? [template.note] : [];
+  const around = template.kind === "chat" ? template.template : { prefix: "", suffix: "", trims: false };
+  const templateTokens = await tokenizer.countPrompt(around.prefix + around.suffix, signal);
+  const text = await joined(input.text, wholePromptCharacters, signal);
+  if (text === undefined) {
+    return {
+      parts: { files: tokens.tokens, packing: 0, template: templateTokens },
+      relativeError: Math.max(relativeError ?? 0, seamError),
+      notes: [...notes, say`The whole is too large to be counted at once; headers and seams are left out.`],
+    };
+  }
+  const total = await tokenizer.countPrompt(renderPrompt(around, text), signal);
+  return {
+    parts: {
+      files: tokens.tokens,
+      packing: total - templateTokens - tokens.tokens,
+      template: templateTokens,
+    },
+    ...spread,
+    notes,
+  };
+}
+
+/** The server's chat template around one user message, measured on the server. */
+export async function serverTemplate(server: LlamaServer, signal: AbortSignal): Promise<TemplateChoice> {
+  try {
+    const measured = measureTemplate(await server.applyTemplate(templateProbe, signal));
+    if (measured.kind === "measured") return { kind: "chat", template: measured.template };
+    return {
+      kind: "unknown",
+      note: say`The chat template does not hold one plain message; its tokens are not counted.`,
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof UserError)) throw error;
+    return { kind: "unknown", note: say`The chat template's tokens are not counted: ${error.problem}` };
+  }
+}
+
+export const noServerTemplate: TemplateChoice = {
+  kind: "unknown",
+  note: say`The chat template's tokens are not counted: it takes a running server to render it.`,
+};
+
+async function joined(
+  pieces: AsyncIterable<string>,
+  limit: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const parts: string[] = [];
+  let characters = 0;
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    characters += piece.length;
+    if (characters > limit) return undefined;
+    parts.push(piece);
+  }
+  return parts.join("");
+}

@@ -1,0 +1,104 @@
+import { access } from "node:fs/promises";
+import { buildNumber } from "../core/acceptance/slotContext";
+import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import { runningLaunch } from "../core/launch/runningLaunch";
+import type { MemoryDevice } from "../core/memory/devices";
+import { memoryBudget } from "../core/memory/memoryBudget";
+import type { Model } from "../core/model/model";
+import { modelOf } from "../core/model/modelOf";
+import type { FileSource, Tokenizer } from "../core/ports";
+import type { DepthCurve } from "../core/prefill/depthCurve";
+import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
+import { say } from "../core/text";
+import { readGgufHeader } from "./ggufModelSource";
+import { discoverServer, type Discovery, type DiscoveryOptions } from "./serverDiscovery";
+
+/** What the user has set or said. */
+export interface Setup {
+  readonly files: FileSource;
+  /** "none": do not look for a server. */
+  readonly server: DiscoveryOptions | "none";
+  /** A GGUF; absent: the running server's own file where it lies on this machine. */
+  readonly modelPath?: string;
+  /** llama-server's options as far as they are known. */
+  readonly launch: LaunchOptions;
+  readonly devices: readonly MemoryDevice[];
+  readonly curve?: DepthCurve;
+  /** Opens the vocabulary of a GGUF; asked only where no server counts. */
+  readonly openVocabulary: (path: string, signal: AbortSignal) => Promise<Tokenizer>;
+}
+
+/** Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails. */
+export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<EstimateParts> {
+  const server = await connect(setup.server, signal);
+  const facts = valueOf(server)?.facts;
+  const path = await modelPath(setup, facts?.model.path);
+  const model = path.known ? await knownOr(readModel(path.value, signal)) : path;
+  const counts = facts !== undefined && !facts.sleeping;
+  const vocabulary =
+    path.known && !counts ? await knownOr(setup.openVocabulary(path.value, signal)) : noVocabulary(path);
+  const launch = facts === undefined ? setup.launch : runningLaunch(facts, setup.launch);
+  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  return {
+    files: setup.files,
+    clock: Date,
+    server,
+    vocabulary,
+    model,
+    launch,
+    memory: model.known
+      ? known(memoryBudget(model.value, launch, setup.devices, build === undefined ? {} : { build }))
+      : model,
+    curve:
+      setup.curve === undefined
+        ? unknown(say`No speed has been measured yet.`, say`Run a depth probe.`)
+        : known(setup.curve),
+  };
+}
+
+async function connect(options: Setup["server"], signal: AbortSignal): Promise<Known<ConnectedServer>> {
+  if (options === "none") return noServer;
+  const discovery = await discoverServer(options, signal);
+  return discovery.found === undefined ? missing(options, discovery) : known(discovery.found);
+}
+
+const noServer = unknown(
+  say`No llama-server answers on this machine.`,
+  say`Start llama-server, or set its address (llamaGauge.server.url).`,
+);
+
+/** Why none answers: the configured one's own error, else that of a server that is there but not ready. */
+function missing(options: DiscoveryOptions, { tries }: Discovery): Known<never> {
+  const errors = tries.flatMap(({ outcome }) => (typeof outcome === "string" ? [] : [outcome]));
+  const telling = errors.find(
+    ({ reason }) => options.configured !== undefined || reason === "loading" || reason === "unauthorized",
+  );
+  return telling === undefined ? noServer : unknownBecause(telling);
+}
+
+async function modelPath(setup: Setup, served: string | undefined): Promise<Known<string>> {
+  const named = setup.modelPath ?? setup.launch.model;
+  if (named !== undefined) return known(named);
+  if (served !== undefined && (await exists(served))) return known(served);
+  return served === undefined
+    ? unknown(say`No model was chosen.`, say`Choose a model file (llamaGauge.model).`)
+    : unknown(
+        say`The server's model file is not on this machine.`,
+        say`Choose the same model here (llamaGauge.model).`,
+      );
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function readModel(path: string, signal: AbortSignal): Promise<Model> {
+  return modelOf(await readGgufHeader(path, signal));
+}
+
+const noVocabulary = (path: Known<string>): Known<never> =>
+  path.known ? unknown(say`The server counts.`, say`Nothing needs to be done.`) : path;
