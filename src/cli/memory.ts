@@ -5,7 +5,7 @@ import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices";
 import { maxContext, type MaxContext } from "../core/memory/maxContext";
 import { memoryBudget } from "../core/memory/memoryBudget";
-import type { MemoryReport } from "../core/memory/memoryReport";
+import type { ComputedMemoryReport } from "../core/memory/memoryReport";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import { say } from "../core/text";
@@ -76,7 +76,7 @@ export function device(text: string, before: readonly MemoryDevice[]): readonly 
   return [...before, { name: match[1], freeBytes: Number(match[2]) }];
 }
 
-function memoryLines(report: MemoryReport): string[] {
+function memoryLines(report: ComputedMemoryReport): string[] {
   const { context, devices } = report;
   const rows = devices.map((budget) => [
     budget.name,

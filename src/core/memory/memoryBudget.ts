@@ -10,7 +10,13 @@ import { fitted } from "./fit";
 import { graphSizes } from "./graphSizes";
 import { hostExtras } from "./hostExtras";
 import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
-import type { DeviceBudget, HostExtra, KvCacheReport, MemoryReport, MemoryWarning } from "./memoryReport";
+import type {
+  ComputedDeviceBudget,
+  HostExtra,
+  KvCacheReport,
+  ComputedMemoryReport,
+  MemoryWarning,
+} from "./memoryReport";
 import { host, placement, rowPadding, type Placement } from "./placement";
 import { recurrentState, sumBytes } from "./recurrentState";
 import { deviceVerdict, overallVerdict } from "./verdict";
@@ -53,7 +59,7 @@ export function memoryBudget(
   options: LaunchOptions,
   devices: readonly MemoryDevice[],
   settings: BudgetSettings = {},
-): MemoryReport {
+): ComputedMemoryReport {
   const fit = fitted(model, options, devices, settings);
   const parts = breakdown(model, fit.options, devices, settings);
   return report(model, fit.options, devices, settings, parts, fit.warnings);
@@ -154,13 +160,13 @@ function report(
   settings: BudgetSettings,
   parts: Breakdown,
   fitWarnings: readonly MemoryWarning[],
-): MemoryReport {
+): ComputedMemoryReport {
   const { plan, placed, caches, state } = parts;
   const extras = hostExtras(model, options, plan, checkpointBytes(parts), settings.build);
   const budgets = parts.rows.map((row, i) =>
     deviceBudget(row, freeOf(row.name, devices), options, settings, extras, i),
   );
-  const total = (pick: (budget: DeviceBudget) => number): number =>
+  const total = (pick: (budget: ComputedDeviceBudget) => number): number =>
     budgets.reduce((sum, budget) => sum + pick(budget), 0);
   const growth = growthOf(model, options, devices, settings, parts);
   return {
@@ -197,7 +203,7 @@ function deviceBudget(
   settings: BudgetSettings,
   extras: readonly HostExtra[],
   index: number,
-): DeviceBudget {
+): ComputedDeviceBudget {
   const certain = row.weights + row.kv + row.recurrent;
   const interval = {
     lowBytes: certain + row.compute.low + row.other.low,

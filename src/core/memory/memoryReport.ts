@@ -20,8 +20,8 @@ export interface DeviceBudget {
   readonly computeBytes: number;
   readonly totalBytes: number;
   readonly freeBytes?: number;
-  readonly parts: DeviceParts;
-  readonly interval: ByteInterval;
+  readonly parts?: DeviceParts;
+  readonly interval?: ByteInterval;
   /** Bytes kept free, by `-fitt` or the user's setting. */
   readonly marginBytes?: number;
   /** Absent where nobody knows what is free. */
@@ -91,7 +91,19 @@ export interface MemoryReport {
   readonly verdict: MemoryVerdict;
   /** The device that decides the verdict, and what it lacks or has left in words. */
   readonly tightest?: { readonly device: string; readonly shortBytes: number; readonly text: Text };
+  readonly hostExtras?: readonly HostExtra[];
+  readonly explanation?: MemoryExplanation;
+  readonly warnings: readonly MemoryWarning[];
+}
+
+/** A report made from the header alone: everything optional is there. */
+export interface ComputedMemoryReport extends MemoryReport {
+  readonly devices: readonly ComputedDeviceBudget[];
   readonly hostExtras: readonly HostExtra[];
   readonly explanation: MemoryExplanation;
-  readonly warnings: readonly MemoryWarning[];
+}
+
+export interface ComputedDeviceBudget extends DeviceBudget {
+  readonly parts: DeviceParts;
+  readonly interval: ByteInterval;
 }

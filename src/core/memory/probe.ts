@@ -3,7 +3,7 @@ import type { Model } from "../model/model";
 import { breakdown, memoryBudget, type Breakdown, type BudgetSettings } from "./memoryBudget";
 import { contextPlan } from "./contextPlan";
 import type { MemoryDevice } from "./devices";
-import type { DeviceBudget, MemoryReport } from "./memoryReport";
+import type { ComputedDeviceBudget, ComputedMemoryReport } from "./memoryReport";
 import { overallVerdict, deviceVerdict } from "./verdict";
 
 /** One line of `llama-fit-params -fitp on`: whole MiB, rounded down. */
@@ -138,10 +138,10 @@ export function probedBudget(
   devices: readonly MemoryDevice[],
   correction: ProbeCorrection,
   settings: BudgetSettings = {},
-): MemoryReport {
+): ComputedMemoryReport {
   const computed = memoryBudget(model, options, devices, settings);
-  const budgets = computed.devices.map((budget): DeviceBudget => corrected(budget, correction));
-  const sum = (pick: (budget: DeviceBudget) => number): number =>
+  const budgets = computed.devices.map((budget): ComputedDeviceBudget => corrected(budget, correction));
+  const sum = (pick: (budget: ComputedDeviceBudget) => number): number =>
     budgets.reduce((total, budget) => total + pick(budget), 0);
   const { tightest: _, verdict: __, ...rest } = computed;
   return {
@@ -157,7 +157,7 @@ export function probedBudget(
   };
 }
 
-function corrected(budget: DeviceBudget, correction: ProbeCorrection): DeviceBudget {
+function corrected(budget: ComputedDeviceBudget, correction: ProbeCorrection): ComputedDeviceBudget {
   const row = correction.rows.find(({ name }) => name === budget.name);
   if (row === undefined) return budget;
   const modelBytes = Math.max(0, budget.modelBytes + row.model);
