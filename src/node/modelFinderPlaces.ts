@@ -1,0 +1,60 @@
+import path from "node:path";
+
+/** A folder models are usually kept in, and how many levels below it they may lie. */
+export interface ModelPlace {
+  /** Name for people. */
+  readonly place: string;
+  readonly folder: string;
+  readonly layout: "folders" | "ollama";
+  readonly depth: number;
+}
+
+export interface HomeOf {
+  readonly platform: "linux" | "darwin" | "win32";
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The usual places: llama.cpp's `-hf` cache (common/download.cpp), Hugging Face's hub cache (huggingface_hub
+ * constants), LM Studio, Ollama (envconfig) for the user and, on Linux, for its service. Missing folders are fine.
+ */
+export function usualModelPlaces({ platform, home, env }: HomeOf): readonly ModelPlace[] {
+  const paths = platform === "win32" ? path.win32 : path.posix;
+  const under = (...parts: readonly string[]): string => paths.join(home, ...parts);
+  const cache = set(env["XDG_CACHE_HOME"]) ?? under(".cache");
+  const ownCache = {
+    linux: cache,
+    darwin: under("Library", "Caches"),
+    win32: set(env["LOCALAPPDATA"]) ?? under("AppData", "Local"),
+  }[platform];
+
+  const hubHome = set(env["HF_HOME"]);
+  const hub =
+    set(env["HF_HUB_CACHE"]) ??
+    set(env["HUGGINGFACE_HUB_CACHE"]) ??
+    (hubHome === undefined ? paths.join(cache, "huggingface", "hub") : paths.join(hubHome, "hub"));
+
+  const folders = (place: string, folder: string, depth: number): ModelPlace => ({
+    place,
+    folder,
+    layout: "folders",
+    depth,
+  });
+  const ollama = (folder: string): ModelPlace => ({ place: "Ollama", folder, layout: "ollama", depth: 0 });
+  const ollamaModels = set(env["OLLAMA_MODELS"]);
+  return [
+    folders("llama.cpp", set(env["LLAMA_CACHE"]) ?? paths.join(ownCache, "llama.cpp"), 2),
+    folders("Hugging Face", hub, 6),
+    folders("LM Studio", under(".lmstudio", "models"), 4),
+    folders("LM Studio", paths.join(cache, "lm-studio", "models"), 4),
+    ollama(ollamaModels ?? under(".ollama", "models")),
+    ...(platform === "linux" && ollamaModels === undefined
+      ? ["/usr/share/ollama/.ollama/models", "/var/lib/ollama/models", "/var/lib/ollama/.ollama/models"].map(
+          ollama,
+        )
+      : []),
+  ];
+}
+
+const set = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
