@@ -45,6 +45,7 @@ function start(place: HTMLElement): void {
     if (message.type === "reveal") requestAnimationFrame(() => reveal(message.section));
     redraw();
   });
+  if (model.report !== undefined) redraw();
   host.post({ type: "ready" });
 }
 

@@ -4,7 +4,7 @@ import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
 import { bytes, count, percent, say } from "../core/text";
 import type { CountedFile } from "../core/tokens/tokenCount";
-import { tokenTree } from "../core/tokens/tokenTree";
+import { tokenTree, type TokenNode } from "../core/tokens/tokenTree";
 import { contextBar } from "./charts/contextBar";
 import { treemapChart } from "./charts/treemapChart";
 import { card, dataTable, missing } from "./parts";
@@ -19,9 +19,18 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
     title: say`Room`,
     question: say`what fills the context`,
     twin: files.length > 0,
-    body: html`${files.length === 0 ? noFiles(view) : view.ui.room === "picture" ? treemapChart(view, tokenTree(files)) : fileTable(view, report)}
+    body: html`${files.length === 0 ? noFiles(view) : view.ui.room === "picture" ? treemapChart(view, treeOf(files)) : fileTable(view, report)}
     ${contextBar(view, report.acceptance)} ${skippedList(view, report)}`,
   });
+}
+
+const trees = new WeakMap<readonly CountedFile[], TokenNode>();
+
+/** The tree of a report, made once: the page is drawn many times with the same one. */
+function treeOf(files: readonly CountedFile[]): TokenNode {
+  const made = trees.get(files) ?? tokenTree(files);
+  trees.set(files, made);
+  return made;
 }
 
 function noFiles(view: View): TemplateResult {

@@ -1,46 +1,10 @@
-import { scaleLinear } from "d3-scale";
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DeviceBudget } from "../../core/memory/memoryReport";
-import { bytes, say, type Text } from "../../core/text";
+import { bytes, say } from "../../core/text";
 import { legend } from "../parts";
 import type { View } from "../view";
 import { shorten } from "./labels";
-
-export interface DeviceLayout {
-  readonly device: DeviceBudget;
-  readonly parts: readonly { readonly kind: PartKind; readonly x: number; readonly width: number }[];
-  /** Where what is free ends; undefined where it is not known. */
-  readonly freeX: number | undefined;
-}
-
-type PartKind = "weights" | "kv" | "compute";
-
-export const devicePartNames: Record<PartKind, Text> = {
-  weights: say`weights`,
-  kv: say`KV cache and state`,
-  compute: say`compute buffers`,
-};
-
-/** All devices on one scale, so that bars can be compared. */
-export function deviceLayout(devices: readonly DeviceBudget[], width: number): readonly DeviceLayout[] {
-  const largest = Math.max(1, ...devices.map((device) => Math.max(device.totalBytes, device.freeBytes ?? 0)));
-  const x = scaleLinear([0, largest], [0, width]);
-  return devices.map((device) => {
-    let start = 0;
-    const parts = (
-      [
-        ["weights", device.modelBytes],
-        ["kv", device.contextBytes],
-        ["compute", device.computeBytes],
-      ] as const
-    ).map(([kind, size]) => {
-      const part = { kind, x: x(start), width: x(size) };
-      start += size;
-      return part;
-    });
-    return { device, parts, freeX: device.freeBytes === undefined ? undefined : x(device.freeBytes) };
-  });
-}
+import { deviceLayout, devicePartNames, type DeviceLayout, type DevicePart } from "./deviceLayout";
 
 const rowHeight = 44;
 const barHeight = 22;
@@ -93,7 +57,7 @@ function deviceRow(view: View, row: DeviceLayout, y: number, barWidth: number): 
   </g>`;
 }
 
-function sumOf(devices: readonly DeviceBudget[], kind: PartKind): number {
+function sumOf(devices: readonly DeviceBudget[], kind: DevicePart): number {
   const field = { weights: "modelBytes", kv: "contextBytes", compute: "computeBytes" } as const;
   return devices.reduce((sum, device) => sum + device[field[kind]], 0);
 }

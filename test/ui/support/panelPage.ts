@@ -78,6 +78,10 @@ export class PanelPage {
     );
   }
 
+  async setTheme(theme: Theme): Promise<void> {
+    await this.page.evaluate(wear, await themeOf(theme));
+  }
+
   /** What the page has sent so far. */
   async sent(): Promise<readonly FromPanel[]> {
     return this.page.evaluate(() => (globalThis as unknown as { sent: FromPanel[] }).sent);
@@ -115,9 +119,11 @@ export async function openPanelPage(
     const [contentType, body] = served(route.request().url(), html, bundle);
     await route.fulfill({ contentType, body });
   });
-  await page.addInitScript(dress, { theme: await themeOf(setting.theme), kept: setting.kept });
+  await page.addInitScript(prepare, setting.kept);
   await page.goto(`${origin}/`);
-  return new PanelPage(page, setting, complaints);
+  const panel = new PanelPage(page, setting, complaints);
+  await panel.setTheme(setting.theme);
+  return panel;
 }
 
 function served(url: string, html: string, bundle: PanelBundle): readonly [string, string] {
@@ -142,8 +148,17 @@ async function translationsOf(language: PanelSetting["language"]): Promise<Recor
   return JSON.parse(await readFile(file, "utf8")) as Record<string, string>;
 }
 
-/** Does in the page what VS Code does around a webview. */
-function dress({ theme, kept }: { readonly theme: ThemeFixture; readonly kept: unknown }): void {
+/** Does in the page what VS Code does when the theme changes. */
+function wear({ variables, bodyClass }: ThemeFixture): void {
+  document.documentElement.removeAttribute("style");
+  for (const [name, value] of Object.entries(variables)) {
+    document.documentElement.style.setProperty(name, value);
+  }
+  document.body.className = bodyClass;
+}
+
+/** Does in the page what VS Code does before it: gives the page its interface. */
+function prepare(kept: unknown): void {
   const host = globalThis as unknown as { sent: unknown[]; kept: unknown; acquireVsCodeApi: unknown };
   host.sent = [];
   host.kept = kept;
@@ -151,11 +166,5 @@ function dress({ theme, kept }: { readonly theme: ThemeFixture; readonly kept: u
     postMessage: (message: unknown) => host.sent.push(message),
     getState: () => host.kept,
     setState: (state: unknown) => (host.kept = state),
-  });
-  document.addEventListener("readystatechange", () => {
-    for (const [name, value] of Object.entries(theme.variables)) {
-      document.documentElement.style.setProperty(name, value);
-    }
-    document.body.className = theme.bodyClass;
   });
 }

@@ -1,0 +1,240 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { sampleReport } from "../support/sampleReports";
+import { sampleStateNames, sampleStates, type SampleState } from "../support/sampleStates";
+import { launchBrowser } from "../support/vscodeHost/browser";
+import {
+  bundlePanel,
+  openPanelPage,
+  type PanelBundle,
+  type PanelPage,
+  type PanelSetting,
+} from "./support/panelPage";
+import { screenshotFolder, type Theme } from "./support/workbench";
+
+const themes: readonly Theme[] = ["light", "dark", "highContrast", "highContrastLight"];
+
+let browser: Browser;
+let bundle: PanelBundle;
+beforeAll(async () => {
+  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
+});
+afterAll(() => browser.close());
+
+async function withPage(
+  setting: Partial<PanelSetting>,
+  use: (panel: PanelPage) => Promise<void>,
+): Promise<void> {
+  const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en", ...setting });
+  try {
+    await use(panel);
+    expect(panel.complaints).toEqual([]);
+  } finally {
+    await panel.close();
+  }
+}
+
+/** Shows a state in a fresh page; fails on script errors and on anything the content security policy forbids. */
+async function withState(
+  state: SampleState,
+  setting: Partial<PanelSetting>,
+  use: (panel: PanelPage) => Promise<void>,
+): Promise<void> {
+  await withPage(setting, async (panel) => {
+    await panel.show(sampleStates[state]());
+    await use(panel);
+  });
+}
+
+describe("the panel's page", () => {
+  it.each(sampleStateNames)(
+    "draws the state %s in every theme and language under its policy",
+    async (state) => {
+      const folder = path.join(screenshotFolder, "panel");
+      await mkdir(folder, { recursive: true });
+      for (const language of ["en", "ja"] as const) {
+        await withState(state, { language, trusted: state !== "failed" }, async (panel) => {
+          const { page } = panel;
+          expect(await page.locator("html").getAttribute("lang")).toBe(language);
+          for (const theme of language === "en" ? themes : (["light"] as const)) {
+            await panel.setTheme(theme);
+            await page.screenshot({
+              path: path.join(folder, `${state}-${theme}-${language}.png`),
+              fullPage: true,
+            });
+            expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+          }
+        });
+      }
+    },
+  );
+
+  it.each(sampleStateNames)("reflows the state %s to 320 pixels", async (state) => {
+    await withState(state, { size: { width: 320, height: 700 } }, async ({ page }) => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide).toBeLessThanOrEqual(320);
+    });
+  });
+
+  it("answers in one sentence first", async () => {
+    await withState("fits", {}, async ({ page }) => {
+      const heading = page.getByRole("heading", { level: 1 });
+      expect(await heading.innerText()).toMatch(/^Fits\. 19,440 of 32,512 tokens/);
+      expect(await page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
+        "Room",
+        "Memory",
+        "Wait",
+      ]);
+    });
+  });
+
+  it("has the same facts as tables, reached by keyboard", async () => {
+    await withState("fits", {}, async ({ page }) => {
+      const room = page.getByRole("region", { name: "Room" });
+      const table = room.getByRole("button", { name: "Table" });
+      await table.focus();
+      await page.keyboard.press("Enter");
+      const rows = room.getByRole("table", { name: "Files by tokens" }).getByRole("row");
+      expect(await rows.count()).toBe(13);
+      expect(await rows.nth(1).innerText()).toMatch(/^src\/server\/server\.cpp\s+4,210\s+22 %/);
+      expect(await table.getAttribute("aria-pressed")).toBe("true");
+      const memory = page.getByRole("region", { name: "Memory" });
+      await memory.getByRole("button", { name: "Table" }).click();
+      expect(
+        await memory.getByRole("table", { name: "Memory by device" }).getByRole("row").nth(1).innerText(),
+      ).toMatch(/^CUDA0\s+11\.4 GiB\s+922 MiB\s+410 MiB\s+12\.7 GiB\s+23\.2 GiB/);
+    });
+  });
+
+  it("opens files and runs commands by asking the extension", async () => {
+    await withState("noServer", {}, async (panel) => {
+      const { page } = panel;
+      await page.locator(".tile.file", { hasText: "README.md" }).click();
+      await page.getByRole("region", { name: "Room" }).getByRole("button", { name: "Table" }).click();
+      await page.getByRole("button", { name: "src/server/slots.cpp" }).click();
+      await page.getByRole("button", { name: "Choose server" }).focus();
+      await page.keyboard.press("Enter");
+      expect(await panel.sent()).toEqual([
+        { type: "ready" },
+        { type: "openFile", path: "/home/ada/harbour/README.md" },
+        { type: "openFile", path: "/home/ada/harbour/src/server/slots.cpp" },
+        { type: "command", command: "chooseServer" },
+      ]);
+    });
+  });
+
+  it("lists what was left out, with the reason", async () => {
+    await withState("fits", {}, async ({ page }) => {
+      await page.getByText("Not counted: 3").click();
+      const rows = page.getByRole("table", { name: "What was left out" }).getByRole("row");
+      expect((await rows.allInnerTexts()).slice(1)).toEqual([
+        expect.stringMatching(/^node_modules\/\s+left out by an ignore file \(\.gitignore: node_modules\/\)/),
+        expect.stringMatching(/^media\/logo\.png\s+not text/),
+        expect.stringMatching(/^run\.fifo\s+not a regular file/),
+      ]);
+    });
+  });
+
+  it("shows progress over the last report, and can cancel", async () => {
+    await withState("counting", {}, async (panel) => {
+      const { page } = panel;
+      expect(await page.getByRole("status").innerText()).toContain("31 of 48 files, 12,345 tokens");
+      expect(await page.getByRole("progressbar").getAttribute("value")).toBe("31");
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.getByRole("button", { name: "Cancel" }).click();
+      expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "cancel" });
+    });
+  });
+
+  it("tells a failure and keeps the last report under it", async () => {
+    await withState("failedWithReport", {}, async ({ page }) => {
+      expect(await page.getByRole("alert").innerText()).toContain("does not answer");
+      await page.getByRole("button", { name: "Try again" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
+    });
+  });
+
+  it("says what an untrusted workspace leaves out", async () => {
+    await withState("idle", { trusted: false }, async (panel) => {
+      await panel.page.getByText("This workspace is not trusted.").waitFor();
+      await panel.page.getByRole("button", { name: "Manage trust" }).click();
+      expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "manageTrust" });
+    });
+  });
+
+  it("brings the wanted part into view and focus", async () => {
+    await withState("fits", { size: { width: 700, height: 300 } }, async (panel) => {
+      await panel.send({ type: "reveal", section: "memory" });
+      await panel.page.locator("#memory:focus").waitFor();
+      await expect.poll(() => panel.page.evaluate(() => scrollY)).toBeGreaterThan(100);
+    });
+  });
+
+  it("shows names as text whatever is in them", async () => {
+    const [file] = sampleReport().tokens.files;
+    const label = "src/<img src=x onerror=alert(1)>\u202e\n${1}.md";
+    const report = sampleReport({
+      scope: { label: "<b>bold</b>", roots: [] },
+      tokens: { ...sampleReport().tokens, files: file ? [{ ...file, file: { ...file.file, label } }] : [] },
+    });
+    await withPage({}, async (panel) => {
+      await panel.show({ status: "ready", report, stale: false });
+      await panel.page.getByText("<b>bold</b>").waitFor();
+      await panel.page.getByRole("region", { name: "Room" }).getByRole("button", { name: "Table" }).click();
+      await panel.page.getByText("src/<img src=x onerror=alert(1)>\ufffd␊${1}.md").waitFor();
+    });
+  });
+
+  it("comes back after a reload with the reader's choices and the old report", async () => {
+    let kept: unknown;
+    await withState("fits", {}, async (panel) => {
+      await panel.page.getByRole("region", { name: "Wait" }).getByRole("button", { name: "Table" }).click();
+      kept = await panel.kept();
+    });
+    await withPage({ kept }, async ({ page }) => {
+      await page.getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
+      await page.getByText(/Something changed since this was counted/).waitFor();
+      await page.getByRole("table", { name: "Time to the first token" }).waitFor();
+    });
+  });
+
+  it("stands still for readers who want less motion", async () => {
+    const animation = ({ page }: PanelPage): Promise<string> =>
+      page.getByRole("progressbar").evaluate((bar) => getComputedStyle(bar).animationName);
+    await withState("listing", { reducedMotion: true }, async (panel) => {
+      expect(await animation(panel)).toBe("none");
+    });
+    await withState("listing", {}, async (panel) => {
+      expect(await animation(panel)).toBe("sweep");
+    });
+  });
+
+  it("draws 20,000 files without making the reader wait", async () => {
+    await withState("fits", {}, async (panel) => {
+      const milliseconds = await panel.page.evaluate(showManyFiles, sampleReport());
+      expect(milliseconds).toBeLessThan(1500);
+      const room = panel.page.getByRole("region", { name: "Room" });
+      expect(await room.locator(".tile").count()).toBeLessThan(600);
+      await room.getByRole("button", { name: "Table" }).click();
+      await room.getByRole("button", { name: "Show all 20,000 files" }).waitFor();
+    });
+  });
+});
+
+/** In the page: sends a report of 20,000 files; resolves to the time until it is drawn. */
+async function showManyFiles(report: GaugeReport): Promise<number> {
+  const files = Array.from({ length: 20_000 }, (_, i) => {
+    const label = `d${i % 50}/e${i % 7}/f${i}.ts`;
+    return { file: { path: `/w/${label}`, label, bytes: 100, mtimeMs: 0 }, tokens: 10 + ((i * 7919) % 997) };
+  });
+  const start = performance.now();
+  window.postMessage({ type: "report", report: { ...report, tokens: { ...report.tokens, files } } }, "*");
+  window.postMessage({ type: "state", state: { status: "ready", revision: 1, stale: false } }, "*");
+  while (!document.querySelector("main")?.textContent.includes("20,000 files")) {
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+  return performance.now() - start;
+}
