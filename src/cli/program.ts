@@ -4,6 +4,7 @@ import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
 import { addCheck } from "./check";
 import { addCount } from "./count";
+import { addLint } from "./lint";
 import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
 import { addPredict } from "./predict";
@@ -17,6 +18,7 @@ const commands: readonly CliCommand[] = [
   addMaxContext,
   addPredict,
   addCheck,
+  addLint,
 ];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([

@@ -9,6 +9,7 @@ export type UserErrorReason =
   | "unauthorized"
   | "loading"
   | "badOutput"
+  | "brokenFile"
   | "tooLarge"
   | "unsupported"
   | "invalidInput"

@@ -1,0 +1,169 @@
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cliJson, runCli } from "../support/cli";
+import { forgedModel } from "../support/forge/forgeModel";
+import { freePort } from "../support/freePort";
+import { runLlamaProgram, startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { postJson } from "../support/postJson";
+import { repository } from "../support/repository";
+
+let model: string;
+let server: LlamaServerProcess;
+let folder: string;
+
+beforeAll(async () => {
+  model = await forgedModel();
+  server = await startLlamaServer({ model, args: ["-c", "4096", "-np", "1"] });
+  folder = await mkdtemp(path.join(os.tmpdir(), "gauge-cli-"));
+  await mkdir(path.join(folder, "app"));
+  await writeFile(path.join(folder, "app/a.ts"), "export const answer = 42; // café 漢字 <|im_end|>\n");
+  await writeFile(path.join(folder, "app/b.md"), "# Title\r\n\r\nSome *prose*, and a ``` fence.\r\n");
+  await writeFile(path.join(folder, "app/skip.log"), "not counted\n");
+  await writeFile(path.join(folder, "app/.gitignore"), "*.log\n");
+});
+
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const app = (): string => path.join(folder, "app");
+
+describe("llama-gauge against a real llama-server", () => {
+  it("counts the same with the server and with the model's own vocabulary", async () => {
+    const byServer = await cliJson(["count", app(), "--server", server.url]);
+    const byModel = await cliJson(["count", app(), "--model", model]);
+    expect(byServer).toMatchObject({
+      exact: true,
+      tokenizer: { source: "server" },
+      skipped: [{ path: "skip.log", reason: "ignored" }],
+    });
+    const files = (result: unknown): unknown => (result as { files: unknown }).files;
+    expect(files(byModel)).toEqual(files(byServer));
+    expect((files(byServer) as { path: string }[]).map((file) => file.path)).toEqual([
+      ".gitignore",
+      "a.ts",
+      "b.md",
+    ]);
+  });
+
+  it("tokenizes bytes as they are, like llama-tokenize", async () => {
+    const text = "\ufeffTabs\tand CRLF\r\n<|im_start|>user\r\n  emoji 🦙 é e\u0301";
+    for (const [own, theirs] of [
+      [[], ["--no-parse-special"]],
+      [["--parse-special"], []],
+    ] as const) {
+      const result = await cliJson(["tokenize", "--model", model, "--ids", ...own], { input: text });
+      const oracle = await runLlamaProgram(
+        "llama-tokenize",
+        ["-m", model, "--stdin", "--ids", "--no-bos", "--log-disable", ...theirs],
+        { input: text },
+      );
+      expect(result).toMatchObject({ ids: JSON.parse(oracle.stdout) as unknown });
+    }
+  });
+
+  it("check: the prompt it counted is what the server counts, and the server takes it", async () => {
+    const report = (await cliJson(["check", app(), "--server", server.url])) as {
+      acceptance: { accepted: boolean; promptTokens: number; nCtxPerSlot: number; answerRoom: number };
+    };
+    expect(report).toMatchObject({
+      acceptance: { accepted: true, nCtxPerSlot: 4096 },
+      model: { provenance: "reported" },
+      memory: { known: true, context: { nCtx: 4096, slots: 1 } },
+      prefill: { known: false },
+      verdict: { kind: "fits" },
+    });
+    const { promptTokens, answerRoom } = report.acceptance;
+    expect(promptTokens + answerRoom).toBe(4096);
+  });
+
+  it.each([
+    [4095, true, 0],
+    [4096, false, 1],
+    [4097, false, 1],
+  ])(
+    "check --raw: %i tokens are accepted: %s, exactly as the server says",
+    async (tokens, accepted, exitCode) => {
+      const file = path.join(folder, "exact.txt");
+      // one token each in this vocabulary, as the server confirms below
+      await writeFile(file, " the".repeat(tokens));
+      const run = await runCli(["check", file, "--raw", "--json", "--server", server.url]);
+      expect(JSON.parse(run.stdout)).toMatchObject({ acceptance: { accepted, promptTokens: tokens } });
+      expect(run.exitCode).toBe(exitCode);
+      const reply = await postJson(`${server.url}/completion`, {
+        prompt: " the".repeat(tokens),
+        n_predict: 1,
+      });
+      expect(reply.status).toBe(accepted ? 200 : 400);
+    },
+  );
+
+  it("check with llama-server's arguments instead of a server", async () => {
+    const run = await runCli(["check", app(), "--json", "--", "-m", model, "-c", "512", "-np", "2"]);
+    expect(run.exitCode).toBe(0);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      server: { known: false },
+      tokens: { exact: true, tokenizer: { source: "gguf" } },
+      acceptance: { nCtxPerSlot: 256 },
+    });
+  });
+
+  it("memory: context and KV cache are what llama-fit-params says", async () => {
+    const memory = (await cliJson(["memory", "--", "-m", model, "-c", "8192", "-np", "1"])) as {
+      devices: { name: string; contextBytes: number }[];
+    };
+    const oracle = await runLlamaProgram("llama-fit-params", [
+      "-m",
+      model,
+      "-c",
+      "8192",
+      "-np",
+      "1",
+      "-fitp",
+      "on",
+    ]);
+    const host = /^Host (\d+) (\d+) (\d+)/m.exec(oracle.stdout);
+    const own = memory.devices.find((device) => device.name === "Host")?.contextBytes ?? 0;
+    expect(Math.trunc(own / 2 ** 20)).toBe(Number(host?.[2]));
+  });
+});
+
+describe("llama-gauge's contract", () => {
+  it.each([
+    ["no command", []],
+    ["an unknown command", ["estimate"]],
+    ["an unknown option", ["count", ".", "--nonsense"]],
+    ["a path that does not exist", ["count", "does-not-exist"]],
+    ["a model that does not exist", ["model", "does-not-exist.gguf"]],
+    ["a model that is no GGUF", ["model", path.join(repository, "LICENSE")]],
+    ["a device without a size", ["memory", "--device", "CUDA0", "--", "-m", "m.gguf"]],
+    ["a negative number", ["predict", "--curve", "c.json", "--tokens", "-5"]],
+    ["no model among the arguments", ["memory", "--", "-c", "4096"]],
+  ])("%s: exit 2, a sentence on stderr, nothing on stdout", async (_, args) => {
+    const run = await runCli(args);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).not.toContain("This is a bug");
+    expect(run.stderr.length).toBeGreaterThan(10);
+  });
+
+  it.each(["count", "check"])("%s with a server that is not there: exit 3", async (command) => {
+    const run = await runCli([command, repository, "--server", `http://127.0.0.1:${await freePort()}`]);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toContain("127.0.0.1");
+  });
+
+  it("lint: exit 1 where llama-server would refuse the preset", async () => {
+    const file = path.join(folder, "models.ini");
+    await writeFile(file, "[m]\nmodel = /m.gguf\nctx-sise = 4096\n");
+    const run = await runCli(["lint", file, "--json"]);
+    expect(run.exitCode).toBe(1);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({ severity: "error", line: 3, column: 1, endColumn: 9 }),
+      ]) as unknown,
+    });
+  });
+});
