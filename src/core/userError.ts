@@ -9,7 +9,6 @@ export type UserErrorReason =
   | "unauthorized"
   | "loading"
   | "badOutput"
-  | "brokenFile"
   | "tooLarge"
   | "unsupported"
   | "invalidInput"

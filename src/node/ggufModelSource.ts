@@ -71,7 +71,7 @@ async function readPart(
       if (parse.kind === "done") return { part: parse.part, bytes: source.fileBytes };
       if (parse.bytes > source.fileBytes) {
         throw new UserError(
-          "brokenFile",
+          "invalidInput",
           say`${shortName(name)} ends in the middle of its header.`,
           say`Download it again.`,
         );

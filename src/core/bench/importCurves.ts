@@ -17,7 +17,7 @@ export function importCurves(text: string): readonly DepthCurve[] {
   );
   if (curves === undefined) {
     throw new UserError(
-      "brokenFile",
+      "invalidInput",
       say`No measurement was found in this text.`,
       say`Import the output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy.`,
     );

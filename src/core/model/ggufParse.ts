@@ -208,7 +208,7 @@ class Reader {
 
   private broken(what: ReturnType<typeof say>): never {
     throw new UserError(
-      "brokenFile",
+      "invalidInput",
       say`${this.name} cannot be read as a GGUF model. ${what}`,
       say`Check the download, or choose another file.`,
     );
