@@ -1,0 +1,46 @@
+import type { LaunchOptions } from "../launch/launchOptions";
+
+/**
+ * llama-bench's arguments for the same model and settings as a llama-server's. It writes lists with other separators
+ * (`-ts 3/1`, `-dev a/b`, `-ot x;y`) because a comma means "run both".
+ */
+export function benchArguments(options: LaunchOptions): readonly string[] {
+  return [...modelArguments(options), ...settingArguments(options)];
+}
+
+function modelArguments({ model, hfRepo, hfFile }: LaunchOptions): readonly string[] {
+  if (model !== undefined) return ["-m", model];
+  return [...given("-hf", hfRepo), ...given("-hff", hfFile)];
+}
+
+function settingArguments(options: LaunchOptions): readonly string[] {
+  const { gpuLayers, kvOffload, opOffload, overrideTensor, tensorSplit, devices } = options;
+  return [
+    ...given("-b", options.batchSize),
+    ...given("-ub", options.ubatchSize),
+    ...given("-fa", options.flashAttn),
+    ...given("-ctk", options.cacheTypeK),
+    ...given("-ctv", options.cacheTypeV),
+    ...given("-t", options.threads),
+    ...given("-ngl", typeof gpuLayers === "number" ? gpuLayers : gpuLayers === "all" ? 999 : undefined),
+    ...given("-ncmoe", options.cpuMoe === true ? 999 : options.nCpuMoe),
+    ...given("-sm", options.splitMode),
+    ...given("-mg", options.mainGpu),
+    ...given("-ts", tensorSplit?.join("/")),
+    ...given("-dev", devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join("/")),
+    ...given("-rpc", options.rpc?.join(",")),
+    ...given("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(";")),
+    ...(kvOffload === false ? ["-nkvo", "1"] : []),
+    ...(opOffload === false ? ["-nopo", "1"] : []),
+  ];
+}
+
+function given(flag: string, value: string | number | undefined): readonly string[] {
+  return value === undefined || value === "" ? [] : [flag, String(value)];
+}
+
+/** The settings that change speed, written the same way for every probe of one setup: a curve's key. */
+export function speedFlags(options: LaunchOptions): string {
+  const speculative = options.specType === undefined ? [] : ["--spec-type", options.specType.join(",")];
+  return [...settingArguments(options), ...speculative].join(" ");
+}

@@ -1,0 +1,33 @@
+import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
+import type { Drift } from "./drift";
+import type { MonitorReport } from "./monitorSample";
+
+/** Two runs minutes apart on an untouched machine (log standard deviation). */
+const quiet = 0.01;
+const watchedBadly = 0.03;
+const disturbed = 0.06;
+
+/** How far two runs in the session of a probe may differ: what it saw itself, and at least what such machines do. */
+export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined): number {
+  const seen = drift === undefined ? 0 : Math.abs(Math.log1p(drift.change)) / 2;
+  const floor = { clean: quiet, drift: watchedBadly, unmonitored: watchedBadly, contaminated: disturbed };
+  return Math.max(seen, floor[monitor.verdict]);
+}
+
+export function probeCurve(
+  key: CurveKey,
+  measured: {
+    readonly points: readonly CurvePoint[];
+    readonly generation: readonly GenerationPoint[];
+    readonly overheadSeconds?: number;
+  },
+  spread: number,
+): DepthCurve {
+  return {
+    key,
+    points: measured.points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
+    generation: measured.generation.toSorted((p, q) => p.depth - q.depth),
+    ...(measured.overheadSeconds !== undefined && { overheadSeconds: measured.overheadSeconds }),
+    spread,
+  };
+}
