@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
-import type { UserError } from "../../src/core/userError";
+import { UserError } from "../../src/core/userError";
 import { HttpLlamaServer } from "../../src/node/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
@@ -146,6 +146,121 @@ describe("counting through the server", () => {
     );
     stop.abort(new Error("enough"));
     await expect(counting).rejects.toThrow("enough");
+  });
+});
+
+describe("a real server that is not at its best", () => {
+  it("is refused, then loading, then there, and nothing else", async () => {
+    const slow = await startLlamaServer({ model, args: ["-c", "512"], until: "listening" });
+    try {
+      const asked = new HttpLlamaServer({ url: slow.url });
+      const outcome = (): Promise<string> =>
+        asked.facts(signal).then(
+          () => "ready",
+          (cause: unknown) => (cause instanceof UserError ? cause.reason : String(cause)),
+        );
+      const seen = new Set<string>();
+      await expect
+        .poll(
+          async () => {
+            const now = await outcome();
+            seen.add(now);
+            return now;
+          },
+          { timeout: 30_000, interval: 10 },
+        )
+        .toBe("ready");
+      expect([...seen].filter((reason) => reason !== "loading")).toEqual(["ready"]);
+    } finally {
+      await slow.stop();
+    }
+  });
+
+  it("dies while tokens are counted: one clear error, at once", async () => {
+    const doomed = await startLlamaServer({ model, args: ["-c", "512"] });
+    try {
+      const asked = new HttpLlamaServer({ url: doomed.url });
+      const tokenizer = asked.tokenizer(await asked.facts(signal));
+      const texts = Array.from({ length: 200 }, () => "word ".repeat(50_000));
+      const failure = tokenizer.count(texts, signal).catch((cause: unknown) => cause);
+      await tokenizer.count(["the requests before this one are with the server"], signal);
+      process.kill(doomed.pid, "SIGKILL");
+      const start = performance.now();
+      expect(await failure).toMatchObject({ name: "UserError", reason: "outsideFailed" });
+      expect(performance.now() - start).toBeLessThan(2000);
+    } finally {
+      await doomed.stop();
+    }
+  });
+
+  it("wants a key: says so, takes the right one, and never shows it", async () => {
+    const key = "sesame-open-4711";
+    const locked = await startLlamaServer({ model, args: ["-c", "512"], env: { LLAMA_API_KEY: key } });
+    try {
+      for (const apiKey of [undefined, "wrong"]) {
+        const outside = new HttpLlamaServer({ url: locked.url, ...(apiKey !== undefined && { apiKey }) });
+        await expect(outside.facts(signal)).rejects.toMatchObject({ reason: "unauthorized" });
+      }
+      const inside = new HttpLlamaServer({ url: locked.url, apiKey: key });
+      const facts = await inside.facts(signal);
+      expect(await inside.tokenizer(facts).count(["a", "b"], signal)).toHaveLength(2);
+      expect(JSON.stringify([facts, inside])).not.toContain(key);
+    } finally {
+      await locked.stop();
+    }
+  });
+
+  it("answers its facts while it computes, with the slot at work", async () => {
+    const stop = new AbortController();
+    const generating = postJson(
+      `${running.url}/completion`,
+      { prompt: "a b c", n_predict: 4000 },
+      stop.signal,
+    );
+    await expect
+      .poll(
+        async () => (await server.facts(signal)).slots?.some((slot) => slot.busy && (slot.tokens ?? 0) > 3),
+        {
+          timeout: 20_000,
+        },
+      )
+      .toBe(true);
+    stop.abort();
+    await expect(generating).rejects.toThrow();
+  });
+});
+
+describe("chat templates", () => {
+  it.each([
+    ["one that trims", "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</>{% endfor %}go:", true],
+    ["one that keeps", "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}", false],
+  ])("%s is measured, and its prompts are the server's", async (_, template, trims) => {
+    const own = await startLlamaServer({ model, args: ["-c", "512", "--chat-template", template] });
+    try {
+      const asked = new HttpLlamaServer({ url: own.url });
+      const measured = measureTemplate(await asked.applyTemplate(templateProbe, signal));
+      expect(measured).toMatchObject({ kind: "measured", template: { trims } });
+      if (measured.kind !== "measured") return;
+      const message = "\n  indented\n\ttext \u00a0\n\n";
+      expect(renderPrompt(measured.template, message)).toBe(await asked.applyTemplate(message, signal));
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it("one that refuses the message is an error with the server's words", async () => {
+    const template =
+      "{% if 'Marker' in messages[0].content %}{{ raise_exception('no markers here') }}{% endif %}{{ messages[0].content }}";
+    const own = await startLlamaServer({ model, args: ["-c", "512", "--chat-template", template] });
+    try {
+      const asked = new HttpLlamaServer({ url: own.url });
+      await expect(asked.applyTemplate(templateProbe, signal)).rejects.toMatchObject({
+        name: "UserError",
+        message: expect.stringContaining("no markers here") as string,
+      });
+    } finally {
+      await own.stop();
+    }
   });
 });
 

@@ -2,12 +2,13 @@
 export async function postJson(
   url: string,
   body: unknown,
+  signal: AbortSignal = AbortSignal.timeout(120_000),
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(120_000),
+    signal,
   });
   return { status: response.status, body: (await response.json()) as unknown };
 }
