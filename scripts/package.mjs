@@ -14,6 +14,7 @@ export async function packageExtension({ target = path.join(root, "out/llama-gau
   const stage = path.join(root, "out", `package-${process.pid}`);
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });
+  mkdirSync(path.dirname(target), { recursive: true });
   try {
     const inputs = await buildProduct({ production: true, outdir: path.join(stage, "dist") });
     writeFileSync(path.join(stage, "NOTICE"), notice(root, inputs));

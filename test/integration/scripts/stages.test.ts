@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isRunning } from "../../support/isRunning";
 import { repository } from "../../support/repository";
 
 let folder: string;
@@ -64,10 +65,6 @@ describe("the stages of npm test", () => {
         ${good}`,
     });
     expect(exitCode).toBe(0);
-    const { stdout } = await execa("sh", [
-      "-c",
-      `ps -o stat= -p "$(cat '${pidFile}')" | grep -v Z || echo gone`,
-    ]);
-    expect(stdout).toBe("gone");
+    expect(isRunning(Number(await readFile(pidFile, "utf8")))).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isRunning } from "../../support/isRunning";
 import { runLlamaProgram, startLlamaServer, startRpcServer } from "../../support/llamaCpp";
 
 let folder: string;
@@ -16,22 +17,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 describe("a real llama.cpp for the tests", () => {
   it("starts a server, and stops it", async () => {
     const server = await startLlamaServer({ model, args: ["-c", "256"] });
     expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: "ok" });
-    expect(isAlive(server.pid)).toBe(true);
+    expect(isRunning(server.pid)).toBe(true);
     await server.stop();
-    expect(isAlive(server.pid)).toBe(false);
+    expect(isRunning(server.pid)).toBe(false);
     await expect(fetch(`${server.url}/health`)).rejects.toThrow();
   });
 
@@ -56,6 +48,6 @@ describe("a real llama.cpp for the tests", () => {
     } finally {
       await rpc.stop();
     }
-    expect(isAlive(rpc.pid)).toBe(false);
+    expect(isRunning(rpc.pid)).toBe(false);
   });
 });

@@ -25,7 +25,8 @@ export interface VscodeServerOptions {
   /** Display language, if the profile has a language pack for it. */
   readonly locale?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly port?: number;
+  /** What a browser must know to be let in (`tkn` in the address); left out: everybody on this machine is. */
+  readonly connectionToken?: string;
 }
 
 export interface VscodeServer {
@@ -60,8 +61,11 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     const program = startProgram(
       installation.node,
       [
-        ...[installation.main, "--host", "127.0.0.1", "--port", String(options.port ?? 0)],
-        ...["--without-connection-token", "--accept-server-license-terms", "--user-data-dir", userDataDir],
+        ...[installation.main, "--host", "127.0.0.1", "--port", "0"],
+        ...(options.connectionToken === undefined
+          ? ["--without-connection-token"]
+          : ["--connection-token", options.connectionToken]),
+        ...["--accept-server-license-terms", "--user-data-dir", userDataDir],
         ...["--telemetry-level", "off", "--disable-telemetry", "--disable-experiments"],
         "--disable-getting-started-override",
         ...(options.workspaceTrust === true ? [] : ["--disable-workspace-trust"]),
