@@ -23,7 +23,12 @@ export function activate(context: ExtensionContext): void {
   const log = store.add(new OutputLog());
   const settings = store.add(new SettingsStore(log));
   const keys = new ApiKeys(context.secrets);
-  const adapters = extensionAdapters({ settings, keys, log });
+  const adapters = extensionAdapters({
+    settings,
+    keys,
+    log,
+    cacheFolder: context.globalStorageUri.fsPath,
+  });
 
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));

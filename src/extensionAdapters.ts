@@ -1,39 +1,126 @@
+import { workspace } from "vscode";
 import type { Outside } from "./client/commandTable";
-import type { Estimator } from "./client/estimator";
+import type { EstimateRequest, Estimator } from "./client/estimator";
 import type { ApiKeys } from "./client/secrets";
-import type { ServerCandidate } from "./client/serverChoice";
+import type { Settings } from "./client/settings";
 import type { SettingsStore } from "./client/settingsStore";
-import type { Log } from "./core/ports";
-import { say } from "./core/text";
-import { UserError } from "./core/userError";
+import { formatText } from "./core/format";
+import type { LaunchOptions } from "./core/launch/launchOptions";
+import type { FileSource, Log } from "./core/ports";
+import type { FileRef, WalkOptions } from "./core/tokens/files";
+import type { PackTemplate } from "./core/tokens/pack";
+import { discoverServers, gatherPartsAskingForKey, lockedServer, serverOptions } from "./extensionServers";
+import type { Setup } from "./node/estimateParts";
+import type { GgufTokenizer } from "./node/ggufTokenizer";
 
-interface Parts {
+export interface AdapterParts {
   readonly settings: SettingsStore;
   readonly keys: ApiKeys;
   readonly log: Log;
+  /** Folder of ours for what is compiled once. */
+  readonly cacheFolder: string;
 }
 
-/** The extension's ways to the outside. Every adapter is loaded at its first use. */
-export function extensionAdapters(_parts: Parts): {
+/** The extension's ways to the outside. What is behind them is loaded at its first use. */
+export function extensionAdapters(parts: AdapterParts): {
   readonly estimator: Estimator;
   readonly outside: Outside;
 } {
+  const { settings } = parts;
   return {
-    estimator: () => Promise.reject(notYet()),
+    estimator: estimatorOf(parts),
     outside: {
-      discoverServers,
-      findModels: () => Promise.resolve([]),
-      packPrompt: () => Promise.reject(notYet()),
+      discoverServers: (signal) => discoverServers(settings.value, signal),
+      findModels: async (signal) => {
+        const { findModels } = await import("./node/modelFinder");
+        return findModels({ folders: settings.value.modelFolders }, signal);
+      },
+      packPrompt: (request, signal) => packedPrompt(request, settings.value, signal),
+      lockedServer,
       now: Date.now,
     },
   };
 }
 
-async function discoverServers(signal: AbortSignal): Promise<readonly ServerCandidate[]> {
-  const { discoverServer } = await import("./node/serverDiscovery");
-  const { tries } = await discoverServer({}, signal);
-  return tries.flatMap(({ url, outcome }) => (typeof outcome === "string" ? [{ url, description: "" }] : []));
+function estimatorOf({ settings, keys, log, cacheFolder }: AdapterParts): Estimator {
+  return async (request, signal, onProgress) => {
+    const values = settings.value;
+    const { estimate } = await import("./core/report/estimate");
+    const { openGgufTokenizer } = await import("./node/ggufTokenizer");
+    const opened: GgufTokenizer[] = [];
+    const setup: Setup = {
+      files: await filesOf(request),
+      server: await serverOptions(values, keys),
+      launch: await launchOptions(values, log),
+      devices: [],
+      openVocabulary: async (path, openSignal) => {
+        const tokenizer = await openGgufTokenizer(path, { signal: openSignal, cacheDir: cacheFolder });
+        opened.push(tokenizer);
+        return tokenizer;
+      },
+      ...(values.model !== "" && { modelPath: values.model }),
+    };
+    try {
+      return await estimate(
+        {
+          scope: { label: request.label, roots: request.roots },
+          walk: walkOptions(values),
+          pack: packTemplate(values),
+          answerReserve: values.answerReserveTokens,
+        },
+        await gatherPartsAskingForKey(setup, keys, signal),
+        onProgress,
+        signal,
+      );
+    } finally {
+      await Promise.all(opened.map((tokenizer) => tokenizer.close()));
+    }
+  };
 }
 
-const notYet = (): UserError =>
-  new UserError("unsupported", say`Estimates are not wired up yet.`, say`Use a newer version.`);
+async function filesOf({ source }: EstimateRequest): Promise<FileSource> {
+  if (source !== undefined) return source;
+  const { workspaceFiles } = await import("./node/workspaceFiles");
+  return workspaceFiles();
+}
+
+function walkOptions(settings: Settings): WalkOptions {
+  return {
+    exclude: [...settings.filesExclude, ...settings.exclude],
+    useIgnoreFiles: settings.useIgnoreFiles,
+    maxFileBytes: settings.maxFileBytes,
+    maxFiles: settings.maxFiles,
+    workspaceFolders: (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
+  };
+}
+
+function packTemplate({ packTemplate: format, packOrder: order }: Settings): PackTemplate {
+  return { format, order };
+}
+
+/** A command line as it would be typed in the shell of this system. */
+async function launchOptions({ serverArguments }: Settings, log: Log): Promise<LaunchOptions> {
+  const { parseArguments } = await import("./core/launch/commandLine");
+  const { splitCommandLine } = await import("./core/launch/splitCommandLine");
+  const shell = process.platform === "win32" ? "powershell" : "posix";
+  const { options, problems } = parseArguments(splitCommandLine(serverArguments, shell), process.env);
+  for (const { message } of problems) log.warn(`llamaGauge.serverArguments: ${formatText(message)}`);
+  return options;
+}
+
+/** The text that an estimate is about, as it would be sent. */
+async function packedPrompt(
+  request: EstimateRequest,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<string> {
+  const { packText } = await import("./core/tokens/pack");
+  const files = await filesOf(request);
+  const listed: FileRef[] = [];
+  for await (const item of files.list(request.roots, walkOptions(settings), signal)) {
+    if (item.kind === "file") listed.push(item.file);
+  }
+  const pieces: string[] = [];
+  for await (const piece of packText(listed, packTemplate(settings), files, signal)) pieces.push(piece);
+  return pieces.join("");
+}

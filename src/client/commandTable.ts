@@ -31,6 +31,8 @@ export interface CommandParts {
 export interface Outside {
   readonly discoverServers: (signal: AbortSignal) => Promise<readonly ServerCandidate[]>;
   readonly findModels: (signal: AbortSignal) => Promise<readonly ModelCandidate[]>;
+  /** A server of this machine that wants an API key. */
+  readonly lockedServer: (signal: AbortSignal) => Promise<string | undefined>;
   /** The prompt an estimate is about, as it would be sent. */
   readonly packPrompt: (request: EstimateRequest, signal: AbortSignal) => Promise<string>;
   readonly now: () => number;
@@ -74,7 +76,9 @@ export function commandTable(parts: CommandParts): CommandTable {
       await repeat();
     },
     "llamaGauge.setApiKey": async () => {
-      const url = settings.value.serverUrl || serverOfReport();
+      const url =
+        settings.value.serverUrl ||
+        (serverOfReport() ?? (await outside.lockedServer(new AbortController().signal)));
       if (url === undefined) {
         throw new UserError("invalidInput", say`No server is chosen.`, say`Choose a server first.`);
       }

@@ -1,4 +1,5 @@
 import { defaultWalkOptions } from "../core/tokens/files";
+import { defaultPackTemplate, type PackTemplate } from "../core/tokens/pack";
 
 /** The user's settings under `llamaGauge`, and the two of VS Code's that decide which files count. */
 export interface Settings {
@@ -16,6 +17,8 @@ export interface Settings {
   readonly useIgnoreFiles: boolean;
   readonly maxFileBytes: number;
   readonly maxFiles: number;
+  readonly packTemplate: PackTemplate["format"];
+  readonly packOrder: PackTemplate["order"];
   readonly showPanelOnEstimate: boolean;
   /** Globs of `files.exclude` that are switched on. */
   readonly filesExclude: readonly string[];
@@ -39,6 +42,8 @@ export const settingDefaults = {
   useIgnoreFiles: defaultWalkOptions.useIgnoreFiles,
   maxFileBytes: defaultWalkOptions.maxFileBytes,
   maxFiles: defaultWalkOptions.maxFiles,
+  packTemplate: defaultPackTemplate.format,
+  packOrder: defaultPackTemplate.order,
   showPanelOnEstimate: true,
 } as const;
 
@@ -71,6 +76,8 @@ export function parseSettings(read: (id: string) => unknown): {
     useIgnoreFiles: get("useIgnoreFiles", flag, defaults.useIgnoreFiles),
     maxFileBytes: get("maxFileBytes", positiveNumber, defaults.maxFileBytes),
     maxFiles: get("maxFiles", positiveNumber, defaults.maxFiles),
+    packTemplate: get("packTemplate", oneOf(["markdown", "xml"]), defaults.packTemplate),
+    packOrder: get("packOrder", oneOf(["walk", "importantFirst", "importantLast"]), defaults.packOrder),
     showPanelOnEstimate: get("showPanelOnEstimate", flag, defaults.showPanelOnEstimate),
     filesExclude: switchedOn(read("files.exclude")),
   };
@@ -83,6 +90,10 @@ function trimmed(value: unknown): string | undefined {
 
 function flag(value: unknown): boolean | undefined {
   return typeof value === "boolean" ? value : undefined;
+}
+
+function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T | undefined {
+  return (value) => choices.find((choice) => choice === value);
 }
 
 function naturalNumber(value: unknown): number | undefined {
