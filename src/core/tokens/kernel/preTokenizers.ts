@@ -124,7 +124,7 @@ const families: readonly (readonly [names: string, make: () => PreTokenizer])[] 
   ["bloom poro-chat gpt3-finnish", split("bloom", { cuts: ["words"] })],
   ["viking", split("viking", { cuts: ["words"] })],
   ["youtu", split("youtu", { ignoreMerges: true })],
-  ["tiny_aya cohere2moe", split("tinyAya", { cuts: ["words"] })],
+  ["tiny_aya cohere2moe", split("tinyAya", { cuts: [] })],
   ["superbpe", split("superbpe", { cuts: ["digits"] })],
   ["chameleon", split("chameleon", { addBos: true })],
   ["spark2_5", split("spark25")],

@@ -57,7 +57,8 @@ export const regexFamilies: Readonly<Record<string, readonly SplitStep[]>> = {
     ),
     collapsed(cased(String.raw`\p{N}`)),
   ],
-  tinyAya: [wide(String.raw`\d{1,3}(?=(?:\d{3})*\b)`), collapsed(cased(String.raw`\p{N}{1,3}`))],
+  // the pattern asks for `\d{1,3}(?=(?:\d{3})*\b)`; llama.cpp runs AFMoE's cuts for it
+  tinyAya: [{ kind: "cuts", cuts: afmoeDigits }, collapsed(cased(String.raw`\p{N}{1,3}`))],
   superbpe: [collapsed(String.raw`\p{N}+`), { kind: "cuts", cuts: superbpeDigits }],
   chameleon: [
     wide("<sentinel:[0-9]+>"),
@@ -86,10 +87,9 @@ export const regexFamilies: Readonly<Record<string, readonly SplitStep[]>> = {
       String.raw`${contractions}|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+`,
     ),
   ],
-  // std::regex over bytes keeps the low byte of \u200C and \u200D: form feed and carriage return
   k2Horizon: [
     collapsed(
-      String.raw`${contractions}|[^\r\n\p{L}\p{N}]?(?:\p{L}|\p{M}|\x0C|\x0D)+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+      String.raw`${contractions}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}\xD6]+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
     ),
   ],
   whitespace: [wide(String.raw`\S+`)],

@@ -19,6 +19,8 @@ const collapsedLetters: Readonly<Record<number, string>> = {
   [space]: "\x0B",
 };
 const collapsedOther = "\xD0";
+/** U+200C and U+200D: letters to K2 Horizon, and like any other to everything else. */
+const collapsedJoiner = "\xD6";
 
 const asciiOf: Readonly<Record<string, string>> = {
   N: "0-9",
@@ -110,7 +112,9 @@ function decode(bytes: Uint8Array, start: number, end: number, needsWide: boolea
     } else {
       const code = codePointAt(bytes, at);
       const kind = (classes[code] as number) & 0x7f;
-      collapsedUnits[count] = (collapsedLetters[kind] ?? collapsedOther).charCodeAt(0);
+      const joins = code === 0x200c || code === 0x200d;
+      const unit = joins ? collapsedJoiner : (collapsedLetters[kind] ?? collapsedOther);
+      collapsedUnits[count] = unit.charCodeAt(0);
       if (needsWide) wideUnits[count] = kind === space ? 0x0b : code;
       if (code > 0xffff) astral = true;
     }
