@@ -220,17 +220,25 @@ function ollamaName(parts: readonly string[]): string {
   return `${registry === "registry.ollama.ai" ? "" : `${registry ?? ""}/`}${model.join("/")}:${tag}`;
 }
 
-function ollamaLayers(manifest: string): { readonly kind: "model" | "projector"; readonly digest: string }[] {
+interface OllamaLayer {
+  readonly kind: "model" | "projector";
+  readonly digest: string;
+}
+
+const ollamaKinds: Readonly<Record<string, OllamaLayer["kind"] | undefined>> = {
+  "application/vnd.ollama.image.model": "model",
+  "application/vnd.ollama.image.projector": "projector",
+};
+
+function ollamaLayers(manifest: string): OllamaLayer[] {
   const parsed = parseJson(manifest);
   const layers = isRecord(parsed) && Array.isArray(parsed["layers"]) ? (parsed["layers"] as unknown[]) : [];
-  return layers.flatMap((layer) => {
+  return layers.flatMap((layer): OllamaLayer[] => {
     if (!isRecord(layer)) return [];
     const { mediaType, digest } = layer;
-    if (typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest)) return [];
-    if (mediaType === "application/vnd.ollama.image.model") return [{ kind: "model" as const, digest }];
-    if (mediaType === "application/vnd.ollama.image.projector")
-      return [{ kind: "projector" as const, digest }];
-    return [];
+    const kind = typeof mediaType === "string" ? ollamaKinds[mediaType] : undefined;
+    if (kind === undefined || typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest)) return [];
+    return [{ kind, digest }];
   });
 }
 
