@@ -15,8 +15,7 @@ export class SeededRandom {
   }
 
   pick<T>(values: readonly T[]): T {
-    const value = values[this.below(values.length)];
-    if (value === undefined) throw new Error("nothing to pick from");
-    return value;
+    if (values.length === 0) throw new Error("nothing to pick from");
+    return values[this.below(values.length)] as T;
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock, FileSource, Tokenizer } from "../ports";
 import { count, say, type Text } from "../text";
+import { FileMarks } from "./fileMarks";
 import type { FileRef, SkippedFile, TextEncoding, WalkOptions } from "./files";
 import type { CountedFile, TokenCount } from "./tokenCount";
 
@@ -106,7 +107,7 @@ async function countBatch(
     } else {
       readable.push(entry);
       texts.push(content.text);
-      tally.encoding(content.encoding);
+      tally.read(entry.file, content.text, content.encoding);
     }
   }
   signal.throwIfAborted();
@@ -123,6 +124,7 @@ class Tally {
   private readonly files = new Map<number, CountedFile>();
   private readonly skips = new Map<number, SkippedFile>();
   private readonly encodings = new Map<TextEncoding, number>();
+  private readonly marks = new FileMarks();
   private positions = 0;
   private filesFound = 0;
   private filesDone = 0;
@@ -153,7 +155,8 @@ class Tally {
     this.done();
   }
 
-  encoding(encoding: TextEncoding = "utf8"): void {
+  read(file: FileRef, text: string, encoding: TextEncoding = "utf8"): void {
+    this.marks.look(file.label, text);
     this.encodings.set(encoding, (this.encodings.get(encoding) ?? 0) + 1);
   }
 
@@ -164,7 +167,7 @@ class Tally {
   result(): Pick<TokenCount, "tokens" | "files" | "skipped" | "notes"> {
     return {
       tokens: this.tokens,
-      files: inOrder(this.files),
+      files: this.marks.apply(inOrder(this.files)),
       skipped: inOrder(this.skips),
       notes: this.notes(),
     };

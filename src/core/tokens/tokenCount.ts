@@ -1,4 +1,5 @@
 import type { Text } from "../text";
+import type { FileMark } from "./fileKinds";
 import type { FileRef, SkippedFile } from "./files";
 
 /** Which tokenizer counted, and whether its counts equal llama.cpp's. */
@@ -18,6 +19,8 @@ export interface CountedText {
 export interface CountedFile {
   readonly file: FileRef;
   readonly tokens: number;
+  /** Why a prompt may do without it. */
+  readonly mark?: FileMark;
 }
 
 export interface TokenCount {

@@ -1,0 +1,96 @@
+import { say } from "../text";
+import type { FileMark } from "./fileKinds";
+
+/** The smallest hashes of a text's lines: two texts share as many of them as they share lines. */
+export type TextSketch = Uint32Array;
+
+const sketchSize = 64;
+/** Of the lines of two texts that many must be common, by the sketch. */
+const similar = 0.85;
+const fewestLines = 8;
+const longestText = 1 << 20;
+
+/** Undefined for texts too short to say anything; looks at the first 2^20 characters. */
+export function sketchOf(text: string): TextSketch | undefined {
+  const hashes = new Set<number>();
+  const end = Math.min(text.length, longestText);
+  let start = 0;
+  while (start < end) {
+    let stop = text.indexOf("\n", start);
+    if (stop < 0 || stop > end) stop = end;
+    const hash = lineHash(text, start, stop);
+    if (hash !== undefined) hashes.add(hash);
+    start = stop + 1;
+  }
+  if (hashes.size < fewestLines) return undefined;
+  return Uint32Array.from(hashes).sort().slice(0, sketchSize);
+}
+
+/** Without indentation and line end; nothing for lines without a letter or digit (braces are common to all). */
+function lineHash(text: string, from: number, to: number): number | undefined {
+  let start = from;
+  let stop = to;
+  while (start < stop && text.charCodeAt(start) <= 32) start++;
+  while (stop > start && text.charCodeAt(stop - 1) <= 32) stop--;
+  let hash = 0x811c9dc5;
+  let telling = false;
+  for (let i = start; i < stop; i++) {
+    const code = text.charCodeAt(i);
+    telling ||= code >= 128 || (code >= 48 && code <= 57) || ((code | 32) >= 97 && (code | 32) <= 122);
+    hash = Math.imul(hash ^ code, 0x01000193);
+  }
+  if (!telling) return undefined;
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (hash ^ (hash >>> 12)) >>> 0;
+}
+
+export interface Sketched {
+  readonly label: string;
+  readonly sketch: TextSketch | undefined;
+}
+
+/**
+ * Marks each text that is nearly the same as an earlier one in the list. Only texts that share their smallest or second
+ * smallest hashes are compared, so the cost stays near linear.
+ */
+export function nearDuplicates(files: readonly Sketched[]): ReadonlyMap<string, FileMark> {
+  const marks = new Map<string, FileMark>();
+  const originals = new Map<number, Sketched[]>();
+  for (const file of files) {
+    if (file.sketch === undefined) continue;
+    const keys = Array.from(file.sketch.subarray(0, 4));
+    const seen = new Set(keys.flatMap((key) => originals.get(key) ?? []));
+    const original = Array.from(seen).find(
+      (other) => other.sketch && likeness(file.sketch, other.sketch) >= similar,
+    );
+    if (original !== undefined) {
+      marks.set(file.label, {
+        kind: "duplicate",
+        evidence: say`It is nearly the same as ${original.label}.`,
+      });
+      continue;
+    }
+    for (const key of keys) {
+      const others = originals.get(key) ?? [];
+      // A line that very many files begin with (a licence) must not make every pair a candidate.
+      if (others.length < 32) originals.set(key, [...others, file]);
+    }
+  }
+  return marks;
+}
+
+/** Share of common lines among all lines of both (Jaccard), estimated from the smallest hashes. */
+export function likeness(a: TextSketch | undefined, b: TextSketch | undefined): number {
+  if (a === undefined || b === undefined) return 0;
+  const size = Math.min(sketchSize, Math.max(a.length, b.length));
+  let [i, j, common, taken] = [0, 0, 0, 0];
+  while (taken < size && (i < a.length || j < b.length)) {
+    const left = a[i] ?? Infinity;
+    const right = b[j] ?? Infinity;
+    if (left === right) common++;
+    if (left <= right) i++;
+    if (right <= left) j++;
+    taken++;
+  }
+  return taken === 0 ? 0 : common / taken;
+}
