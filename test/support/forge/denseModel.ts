@@ -69,8 +69,8 @@ function attention(architecture: DenseArchitecture, size: Dimensions, layer: num
     weight(`blk.${layer}.attn_output.weight`, q, size.embedding),
   ];
   if (architecture === "qwen2") {
-    tensors.push(bias(`blk.${layer}.attn_q.bias`, q));
-    tensors.push(bias(`blk.${layer}.attn_k.bias`, kv), bias(`blk.${layer}.attn_v.bias`, kv));
+    tensors.push(vector(`blk.${layer}.attn_q.bias`, q));
+    tensors.push(vector(`blk.${layer}.attn_k.bias`, kv), vector(`blk.${layer}.attn_v.bias`, kv));
   }
   if (architecture === "qwen3") {
     tensors.push(norm(`blk.${layer}.attn_q_norm.weight`, size.headSize));
@@ -102,7 +102,8 @@ export const norm = (name: string, width: number): TensorSpec => ({
   fill: { constant: 1 },
 });
 
-const bias = (name: string, width: number): TensorSpec => ({
+/** A row of small random numbers. */
+export const vector = (name: string, width: number): TensorSpec => ({
   name,
   shape: [width],
   type: "f32",

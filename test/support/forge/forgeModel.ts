@@ -4,12 +4,18 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { cacheFolder } from "../cacheFolder";
 import { vocabulary, type VocabularyName } from "../vocabularies/vocabulary";
+import type { VocabularySpec } from "../vocabularies/vocabularySpec";
 import { denseModel, type DenseArchitecture } from "./denseModel";
+import { hybridModel } from "./hybridModel";
 import { dimensions, type ModelSize } from "./sizes";
-import { writeGguf } from "./writeGguf";
+import { slidingWindowModel } from "./slidingWindowModel";
+import { writeGguf, type GgufFile, type WriteOptions } from "./writeGguf";
+
+/** Dense, with a sliding window (iSWA), or hybrid (recurrent and attention layers, experts). */
+export type ForgedArchitecture = DenseArchitecture | "gemma3" | "qwen35moe";
 
 export interface ForgeOptions {
-  readonly architecture?: DenseArchitecture;
+  readonly architecture?: ForgedArchitecture;
   readonly size?: ModelSize;
   readonly vocabulary?: VocabularyName;
   readonly contextLength?: number;
@@ -19,11 +25,27 @@ export interface ForgeOptions {
 /** Raised when the forge writes other bytes for the same options. */
 const forgeVersion = 1;
 
-/** Writes a model with random weights that llama.cpp loads and runs. */
-export async function forgeModel(file: string, options: ForgeOptions = {}): Promise<void> {
-  const { architecture, size, contextLength, seed, vocabulary: name } = withDefaults(options);
-  const model = denseModel(architecture, dimensions[size], contextLength, await vocabulary(name));
-  await writeGguf(file, model, { seed });
+/** Writes a model with random weights that llama.cpp loads and runs; sparse ones have the header and no weights. */
+export async function forgeModel(
+  file: string,
+  options: ForgeOptions = {},
+  weights: WriteOptions["weights"] = "random",
+): Promise<void> {
+  const all = withDefaults(options);
+  await writeGguf(file, modelOf(all, await vocabulary(all.vocabulary)), { seed: all.seed, weights });
+}
+
+/** What `forgeModel` would write. */
+export function modelOf(options: ForgeOptions, spec: VocabularySpec): GgufFile {
+  const { architecture, size, contextLength } = withDefaults(options);
+  switch (architecture) {
+    case "gemma3":
+      return slidingWindowModel(dimensions[size], contextLength, spec);
+    case "qwen35moe":
+      return hybridModel(dimensions[size], contextLength, spec);
+    default:
+      return denseModel(architecture, dimensions[size], contextLength, spec);
+  }
 }
 
 /** A Qwen3 model with the real Qwen2.5 vocabulary and chat template. */

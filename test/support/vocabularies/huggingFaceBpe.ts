@@ -25,7 +25,7 @@ export interface BpeTokens {
 
 /**
  * Tokens, types and merges of a byte-level BPE `tokenizer.json`, as llama.cpp's converter writes them: added tokens are
- * control (special) or user-defined, gaps are unused.
+ * control (special, or of a form that looks so) or user-defined, gaps are unused.
  */
 export async function readHuggingFaceBpe(files: TokenizerFiles): Promise<BpeTokens> {
   const json = JSON.parse(await readFile(files.tokenizer, "utf8")) as TokenizerJson;
@@ -38,7 +38,8 @@ export async function readHuggingFaceBpe(files: TokenizerFiles): Promise<BpeToke
   };
   for (const [text, id] of Object.entries(json.model.vocab)) put(id, text, tokenType.normal);
   for (const token of json.added_tokens) {
-    put(token.id, token.content, token.special ? tokenType.control : tokenType.userDefined);
+    const control = token.special || looksSpecial(token.content);
+    put(token.id, token.content, control ? tokenType.control : tokenType.userDefined);
   }
   for (let id = 0; id < tokens.length; id++) {
     if (tokens[id] === undefined) put(id, `[PAD${id}]`, tokenType.unused);
@@ -46,6 +47,11 @@ export async function readHuggingFaceBpe(files: TokenizerFiles): Promise<BpeToke
   const merges = json.model.merges.map((pair) => (typeof pair === "string" ? pair : pair.join(" ")));
   const template = config.chat_template;
   return { tokens, tokenTypes, merges, ...(typeof template === "string" ? { chatTemplate: template } : {}) };
+}
+
+/** The rule of llama.cpp's `convert_hf_to_gguf.py` (`does_token_look_special`). */
+function looksSpecial(text: string): boolean {
+  return /^<\|.*\|>$|^<｜.*｜>$/s.test(text) || ["<pad>", "<mask>", "<2mass>", "[@BOS@]"].includes(text);
 }
 
 /** The id of a token's text; throws where there is none. */

@@ -15,7 +15,7 @@ const sources = {
     const bpe = await readHuggingFaceBpe(await fetchTokenizer(qwen2_5));
     return {
       name: "qwen2_5",
-      version: "3.7.2-1",
+      version: "3.7.2-2",
       model: "gpt2",
       pre: "qwen2",
       ...bpe,
