@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { acceptance, limitOfLaunch, limitOfServer } from "../../src/core/acceptance/acceptance";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
 import { slotContext, buildNumber } from "../../src/core/acceptance/slotContext";
+import { formatText } from "../../src/core/format";
 import { known } from "../../src/core/known";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
 import { HttpLlamaServer } from "../../src/node/llamaServer";
@@ -117,6 +118,38 @@ describe("the verdict is the server's answer, at the edge", () => {
       }
     },
   );
+});
+
+describe("one pool for all slots", () => {
+  it("runs out where we say so, though the rule lets the prompt in", async () => {
+    const running = await startLlamaServer({
+      model: await forgedModel(),
+      args: words("-c 4096 -np 2 -kvu"),
+    });
+    try {
+      const server = new HttpLlamaServer({ url: running.url });
+      const launch = slotContext({ ctxSize: 4096, parallel: 2, kvUnified: true }, 32_768);
+      const long = { prompt: filler(2000), n_predict: 2000, ignore_eos: true };
+      const first = postJson(`${running.url}/completion`, long);
+      await expect
+        .poll(async () => limitOfServer(await server.facts(signal)).busyTokens, { timeout: 30_000 })
+        .toBeGreaterThanOrEqual(2000);
+      const limit = known(limitOfServer(await server.facts(signal), launch));
+      const judge = (files: number): readonly string[] => {
+        const parts = { files, packing: 0, template: 0 };
+        const report = acceptance({ parts, limit, answerReserve: 0 });
+        expect(report.accepted).toBe(true);
+        return report.reasons.map((reason) => formatText(reason));
+      };
+      expect(judge(100).join()).not.toContain("run out");
+      expect(judge(2500).join()).toContain("run out");
+      const second = await postJson(`${running.url}/completion`, { prompt: filler(2500), n_predict: 1 });
+      const exceeded = { code: 500, message: "Context size has been exceeded.", type: "server_error" };
+      expect([(await first).body, second.body]).toContainEqual({ error: exceeded });
+    } finally {
+      await running.stop();
+    }
+  });
 });
 
 const words = (args: string): string[] => args.split(" ").filter((word) => word !== "");
