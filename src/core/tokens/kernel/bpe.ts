@@ -19,6 +19,8 @@ export class BpeMerger {
   private readonly cache = new PieceCache();
   private readonly heap = new MergeHeap();
   private readonly fallbacks = new Map<number, readonly number[]>();
+  /** Tokens of every byte alone, in a byte-level vocabulary. */
+  private readonly byteCounts: Int32Array | undefined;
   private symbols = new Int32Array(256);
   private candidates = new Int32Array(256);
   private next = new Int32Array(0);
@@ -31,16 +33,16 @@ export class BpeMerger {
   ) {
     this.strings = ByteStrings.from(vocabulary.strings);
     this.pairs = new PairTable(vocabulary.pairs);
+    this.byteCounts = shape.byteLevel ? vocabulary.singles.map((symbol) => this.tokensOf(symbol)) : undefined;
   }
 
   count(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
-    const length = end - start;
-    if (length > longestCachedPiece) return this.countSymbols(this.merge(bytes, start, end, check));
-    const hash = hashBytes(bytes, start, end);
-    const known = this.cache.find(bytes, start, length, hash);
+    if (end - start === 1 && this.byteCounts) return this.byteCounts[bytes[start] as number] as number;
+    if (end - start > longestCachedPiece) return this.countSymbols(this.merge(bytes, start, end, check));
+    const known = this.cache.find(bytes, start, end);
     if (known > 0) return known;
     const count = this.countSymbols(this.merge(bytes, start, end, check));
-    if (count > 0) this.cache.add(bytes, start, length, hash, count);
+    if (count > 0) this.cache.add(bytes, start, end, count);
     return count;
   }
 
@@ -62,11 +64,12 @@ export class BpeMerger {
 
   private countSymbols(count: number): number {
     let tokens = 0;
-    for (let i = 0; i < count; i++) {
-      const symbol = this.symbols[i] as number;
-      tokens += symbol >= 0 && symbol < this.vocabulary.tokens ? 1 : this.fallback(symbol).length;
-    }
+    for (let i = 0; i < count; i++) tokens += this.tokensOf(this.symbols[i] as number);
     return tokens;
+  }
+
+  private tokensOf(symbol: number): number {
+    return symbol >= 0 && symbol < this.vocabulary.tokens ? 1 : this.fallback(symbol).length;
   }
 
   /** Leaves the symbols of the merged piece in `symbols` and returns how many. */

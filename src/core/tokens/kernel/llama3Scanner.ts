@@ -13,7 +13,7 @@ import {
   widthAt,
   type NextPiece,
 } from "./scanner";
-import { letter, mark, number, other, punctuation, space, symbol } from "./unicodeClasses";
+import { letter, mark, number, other, punctuation, space, symbol, unicodeClasses } from "./unicodeClasses";
 
 /**
  * The shape Llama 3, Qwen and many others share:
@@ -46,15 +46,16 @@ export function llama3Scanner(shape: Llama3Shape): NextPiece {
   const letters = shape.marks ? letter | mark : letter;
   const symbols = (mark | punctuation | symbol | other) & ~letters;
   const textEnders = enders(shape.digitsFirst);
+  const classes = unicodeClasses();
   return (bytes, from, end) => {
     const first = bytes[from] as number;
     if (first === apostrophe && contractions) {
       const length = contraction(bytes, from, end, true);
       if (length > 0) return from + length;
     }
-    const kind = classAt(bytes, from);
+    const kind = first < 0x80 ? (classes[first] as number) : classAt(bytes, from);
     if ((kind & number) !== 0) return fewOf(number, digits, bytes, from, end);
-    const second = from + widthAt(bytes, from);
+    const second = first < 0x80 ? from + 1 : from + widthAt(bytes, from);
     if ((kind & letters) !== 0) return runOf(letters, bytes, second, end);
     const next = second < end ? classAt(bytes, second) : space;
     if (first !== carriageReturn && first !== lineFeed && (next & letters) !== 0) {

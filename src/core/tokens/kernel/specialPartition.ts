@@ -12,7 +12,10 @@ export type Part = (token: number, start: number, end: number) => void;
  */
 export class SpecialPartition {
   private readonly trie = new ByteTrie();
-  private readonly firstBytes = new Uint8Array(256);
+  /** First two bytes of the tokens: few places in a text get past them. */
+  private readonly beginnings = new Uint8Array(1 << 16);
+  /** The byte all tokens begin with, or -1. */
+  private readonly onlyFirst: number;
   private readonly strips: boolean;
   /** Length of the longest token. */
   readonly longest: number;
@@ -23,15 +26,20 @@ export class SpecialPartition {
     private readonly attributes: Uint8Array,
   ) {
     let longest = 0;
+    const firstBytes = new Set<number>();
     for (const id of ids) {
       const start = tokens.starts[id] as number;
       const end = tokens.ends[id] as number;
       if (end === start) continue;
       this.trie.insert(tokens.bytes, start, end, id);
-      this.firstBytes[tokens.bytes[start] as number] = 1;
+      firstBytes.add(tokens.bytes[start] as number);
+      const first = (tokens.bytes[start] as number) << 8;
+      if (end - start === 1) this.beginnings.fill(1, first, first + 256);
+      else this.beginnings[first | (tokens.bytes[start + 1] as number)] = 1;
       longest = Math.max(longest, end - start);
     }
     this.longest = longest;
+    this.onlyFirst = firstBytes.size === 1 ? (firstBytes.values().next().value ?? -1) : -1;
     this.strips = ids.some((id) => ((attributes[id] as number) & strip) !== 0);
   }
 
@@ -55,17 +63,16 @@ export class SpecialPartition {
   }
 
   private scan(bytes: Uint8Array, start: number, end: number, part: Part): void {
-    const { firstBytes } = this;
+    const { beginnings } = this;
     let plain = start;
-    for (let at = start; at < end; at++) {
-      if (firstBytes[bytes[at] as number] === 0) continue;
+    for (let at = this.candidate(bytes, start, end); at < end; at = this.candidate(bytes, at + 1, end)) {
       const first = this.longestAt(bytes, at, end);
       if (first.length === 0) continue;
       let stop = at + first.length;
       const id = first.token;
       let overlapping = false;
       for (let inside = at + 1; inside < stop; inside++) {
-        if (firstBytes[bytes[inside] as number] === 0) continue;
+        if (beginnings[((bytes[inside] as number) << 8) | (bytes[inside + 1] ?? 0)] === 0) continue;
         const reach = inside + this.longestAt(bytes, inside, end).length;
         if (reach > stop) {
           stop = reach;
@@ -79,6 +86,39 @@ export class SpecialPartition {
       at = stop - 1;
     }
     if (end > plain) part(-1, plain, end);
+  }
+
+  /** The next place where a token may begin, or `end`. */
+  private candidate(bytes: Uint8Array, from: number, end: number): number {
+    return this.onlyFirst >= 0 ? this.nextOnlyFirst(bytes, from, end) : this.nextPair(bytes, from, end);
+  }
+
+  private nextOnlyFirst(bytes: Uint8Array, from: number, end: number): number {
+    const { beginnings, onlyFirst } = this;
+    const row = onlyFirst << 8;
+    for (let at = from; at < end; at++) {
+      // the native search is fastest where the byte is rare, a loop where it is not
+      const near = Math.min(end, at + 32);
+      while (at < near && bytes[at] !== onlyFirst) at++;
+      if (at === near) {
+        at = near < end ? bytes.indexOf(onlyFirst, near) : -1;
+        if (at < 0 || at >= end) return end;
+      }
+      if (beginnings[row | (bytes[at + 1] ?? 0)] !== 0) return at;
+    }
+    return end;
+  }
+
+  private nextPair(bytes: Uint8Array, from: number, end: number): number {
+    const { beginnings } = this;
+    const last = end - 1;
+    if (from > last) return end;
+    let pair = bytes[from] as number;
+    for (let at = from; at < last; at++) {
+      pair = ((pair << 8) | (bytes[at + 1] as number)) & 0xffff;
+      if (beginnings[pair] !== 0) return at;
+    }
+    return beginnings[(bytes[last] as number) << 8] !== 0 ? last : end;
   }
 
   private readonly found = { token: -1, length: 0 };
@@ -111,7 +151,6 @@ export class SpecialPartition {
   private present(bytes: Uint8Array, start: number, end: number): number[] {
     const ids = new Set<number>();
     for (let at = start; at < end; at++) {
-      if (this.firstBytes[bytes[at] as number] === 0) continue;
       let node = 0;
       for (let i = at; i < end; i++) {
         node = this.trie.child(node, bytes[i] as number);

@@ -163,10 +163,8 @@ export class SpmTokenizer implements TextTokenizer {
   }
 
   private countPiece(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
-    const length = end - start;
-    const cached = length <= longestCachedPiece;
-    const hash = cached ? hashBytes(bytes, start, end) : 0;
-    const known = cached ? this.cache.find(bytes, start, length, hash) : 0;
+    const cached = end - start <= longestCachedPiece;
+    const known = cached ? this.cache.find(bytes, start, end) : 0;
     if (known > 0) return known;
     const count = this.merge(bytes, start, end, check);
     let tokens = 0;
@@ -175,7 +173,7 @@ export class SpmTokenizer implements TextTokenizer {
       const to = this.symbolStart(i + 1);
       tokens += this.tokenOf(bytes, from, to) >= 0 ? 1 : this.fallback(bytes, from, to).length;
     }
-    if (cached) this.cache.add(bytes, start, length, hash, tokens);
+    if (cached) this.cache.add(bytes, start, end, tokens);
     return tokens;
   }
 
