@@ -4,6 +4,7 @@ import type { DeviceBudget, MemoryReport } from "../core/memory/memoryReport";
 import { reportOf } from "../core/protocol/panelMessages";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import type { GaugeState } from "../core/report/gaugeState";
+import { modelName } from "../core/report/modelName";
 import { visibleName } from "../core/report/visibleName";
 import { bytes, count, say, type Text } from "../core/text";
 import { isExact } from "../core/tokens/tokenCount";
@@ -178,7 +179,7 @@ function subject(report: GaugeReport): string {
   return [
     report.scope.label,
     ...(report.server.known ? [new URL(report.server.value.url).host] : []),
-    ...(report.model.known ? [report.model.value.name] : []),
+    ...(report.model.known ? [modelName(report.model.value)] : []),
   ].join(" · ");
 }
 

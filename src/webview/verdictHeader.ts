@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { GaugeReport, VerdictKind } from "../core/report/gaugeReport";
+import { modelName } from "../core/report/modelName";
 import { visibleName } from "../core/report/visibleName";
 import { count, percent, say, seconds, tokensPerSecond, type Text } from "../core/text";
 import { isExact } from "../core/tokens/tokenCount";
@@ -70,10 +71,9 @@ function subject(view: View, report: GaugeReport): TemplateResult {
     items.push(html`<span>llama-server ${new URL(report.server.value.url).host}</span>`);
   }
   if (report.model.known) {
-    const { name, quantisation, provenance } = report.model.value;
     items.push(
-      html`<span>${visibleName([name, quantisation].filter((part) => part !== undefined).join(" "))}</span
-        >${provenancePill(view, provenance)}`,
+      html`<span>${visibleName(modelName(report.model.value))}</span
+        >${provenancePill(view, report.model.value.provenance)}`,
     );
   }
   return html`${items.map((item, i) => html`${i === 0 ? nothing : html`<i aria-hidden="true">·</i>`}${item}`)}`;

@@ -1,0 +1,129 @@
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { formatBytes, formatNumber } from "../../src/core/format";
+import { forgedModel } from "../support/forge/forgeModel";
+import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { check, type CheckResult } from "./support/commandLine";
+import { openWorkbench, screenshotWhenFailed, type Theme, type Workbench } from "./support/workbench";
+
+const nCtx = 8192;
+
+let server: LlamaServerProcess;
+let workbench: Workbench;
+let expected: CheckResult;
+
+beforeAll(async () => {
+  const model = await forgedModel();
+  server = await startLlamaServer({ model, args: ["-c", String(nCtx), "-np", "1"] });
+  workbench = await openWorkbench({
+    vsix: [inject("vsix")],
+    settings: { "llamaGauge.server.url": server.url },
+  });
+  const folders = ["docs", "src"].map((name) => path.join(workbench.workspace, name));
+  expected = await check([...folders, "--server", server.url]);
+});
+afterAll(async () => {
+  await workbench.close();
+  await server.stop();
+});
+screenshotWhenFailed(() => workbench);
+
+const tokens = (value: number): string => formatNumber(value);
+
+describe("right-click, estimate, in the packaged extension with a real llama-server", () => {
+  it("offers the command on folders", async () => {
+    const entry = await workbench.openContextMenu(["docs", "src"], "Llama Gauge: Estimate Context Cost");
+    await workbench.screenshot("explorer-menu");
+    await entry.click();
+  });
+
+  it("shows the same numbers in the status bar as the command line", async () => {
+    const { promptTokens, nCtxPerSlot } = expected.acceptance;
+    expect(nCtxPerSlot).toBe(nCtx);
+    const text = `${tokens(promptTokens)} / ${tokens(nCtx)} tokens`;
+    await workbench.statusBarItem().filter({ hasText: text }).waitFor();
+    const label = await workbench.statusBarItem().locator("a").first().getAttribute("aria-label");
+    expect(label).toContain(`Fits. ${tokens(promptTokens)} of ${tokens(nCtx)} tokens`);
+  });
+
+  it("shows the same numbers in the panel", async () => {
+    const panel = workbench.webview();
+    const { parts, promptTokens, answerRoom } = expected.acceptance;
+    const heading = panel.getByRole("heading", { level: 1 });
+    await heading.filter({ hasText: `Fits. ${tokens(promptTokens)} of ${tokens(nCtx)} tokens` }).waitFor();
+    await panel
+      .getByText(
+        `Prompt ${tokens(promptTokens)} = files ${tokens(parts.files)} + packing ${tokens(parts.packing)} + chat template ${tokens(parts.template)}.`,
+      )
+      .waitFor();
+    await panel.locator(".facts", { hasText: tokens(answerRoom ?? -1) }).waitFor();
+    const room = panel.getByRole("region", { name: "Room" });
+    await room.getByRole("button", { name: "Table" }).click();
+    const rows = await room.getByRole("table", { name: "Files by tokens" }).getByRole("row").allInnerTexts();
+    const shown = rows.slice(1).map((row) => row.split(/\s*\t\s*/).slice(0, 2));
+    const files = expected.tokens.files.toSorted((a, b) => b.tokens - a.tokens);
+    expect(files.length).toBeGreaterThan(3);
+    expect(shown).toEqual(files.map((file) => [file.path, tokens(file.tokens)]));
+    await room.getByRole("button", { name: "Picture" }).click();
+  });
+
+  it("shows the same memory in the panel", async () => {
+    const { memory } = expected;
+    if (!memory.known) throw new Error("the command line knows no memory");
+    const card = workbench.webview().getByRole("region", { name: "Memory" });
+    await card.getByText(`${formatBytes(memory.totalBytes)} in all`).waitFor();
+    for (const device of memory.devices) {
+      await card.getByText(formatBytes(device.totalBytes), { exact: true }).first().waitFor();
+    }
+  });
+
+  it("shows the same numbers in the token tree, folders and files", async () => {
+    const { page } = workbench;
+    await page.locator(".pane-header", { hasText: "Tokens" }).click();
+    const pane = page.locator(".pane", { has: page.locator(".pane-header", { hasText: "Tokens" }) });
+    await pane.locator(".pane-header", { hasText: `${tokens(expected.tokens.tokens)} tokens` }).waitFor();
+    const rows = pane.locator(".monaco-list-row");
+    for (const folder of ["src", "docs"]) {
+      const inside = expected.tokens.files.filter((file) => file.path.startsWith(`${folder}/`));
+      const sum = inside.reduce((total, file) => total + file.tokens, 0);
+      const row = rows.filter({ has: page.locator(".label-name", { hasText: new RegExp(`^${folder}$`) }) });
+      await row.filter({ hasText: `${tokens(sum)} · ` }).click();
+      for (const file of inside) {
+        await rows
+          .filter({ hasText: path.basename(file.path) })
+          .filter({ hasText: `${tokens(file.tokens)} · ` })
+          .waitFor();
+      }
+    }
+    await rows
+      .filter({ hasText: "Not counted" })
+      .filter({ hasText: String(expected.tokens.skipped.length) })
+      .waitFor();
+  });
+
+  it.each(["light", "dark", "highContrast", "highContrastLight"] satisfies Theme[])(
+    "looks right in %s",
+    async (theme) => {
+      await workbench.setTheme(theme);
+      await workbench.statusBarItem().hover();
+      await workbench.page.locator(".monaco-hover", { hasText: "Chat template" }).first().waitFor();
+      await workbench.screenshot(`main-job-${theme}`);
+      await workbench.page.keyboard.press("Escape");
+    },
+  );
+
+  it("opens a file from the panel", async () => {
+    await workbench.webview().locator(".tile.file", { hasText: "tides.ts" }).click();
+    await workbench.page.locator(".tab.active", { hasText: "tides.ts" }).waitFor();
+  });
+
+  it("says that a report is old after a file of it was saved", async () => {
+    await workbench.page.locator(".monaco-editor").first().click();
+    await workbench.page.keyboard.type("// a change\n");
+    await workbench.runCommand("File: Save");
+    await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
+    await workbench.runCommand("Llama Gauge: Estimate Again");
+    await workbench.webview().getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
+    await workbench.statusBarItem().filter({ hasNotText: "(stale)" }).waitFor();
+  });
+});
