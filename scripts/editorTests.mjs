@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildProduct } from "./build.mjs";
 import { main, ScriptError } from "./run.mjs";
 import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
 
@@ -27,6 +28,7 @@ export async function editorTests({ host = "newest", filter = "", suite = "test/
   const bundles = path.join(root, "out", `editor-${process.pid}`);
   let problem;
   try {
+    await buildProduct();
     cpSync(path.join(root, "test/fixtures/workspace"), workspace, { recursive: true });
     await runTests({
       ...(server

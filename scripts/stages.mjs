@@ -87,7 +87,7 @@ function fromLine(line) {
 /** Runs Node.js in a process group of its own, so that nothing of it is left when its time is up or this process ends. */
 function runToEnd(root, args, limitMs) {
   return new Promise((resolve) => {
-    let lastLine = "";
+    let tail = "";
     const child = spawn(process.execPath, args, {
       cwd: root,
       stdio: ["ignore", "pipe", "inherit"],
@@ -102,7 +102,7 @@ function runToEnd(root, args, limitMs) {
     };
     child.stdout.setEncoding("utf8").on("data", (text) => {
       process.stdout.write(text);
-      lastLine = (lastLine + text).trimEnd().split("\n").at(-1) ?? "";
+      tail = (tail + text).slice(-1000);
     });
     const limit = setTimeout(() => {
       console.error(`took longer than ${limitMs / 1000} s`);
@@ -114,11 +114,12 @@ function runToEnd(root, args, limitMs) {
       process.removeListener("exit", killAll);
       killAll();
       // what it wrote last may still be on its way, unless something that escaped keeps its output open
-      const patience = setTimeout(() => resolve({ code, lastLine }), 5000);
-      child.once("close", () => {
+      const done = () => {
         clearTimeout(patience);
-        resolve({ code, lastLine });
-      });
+        resolve({ code, lastLine: tail.trimEnd().split("\n").at(-1) ?? "" });
+      };
+      const patience = setTimeout(done, 5000);
+      child.once("close", done);
     };
     child.once("exit", ended).once("error", ended);
   });

@@ -52,7 +52,7 @@ await main(async () => {
   });
   const demo = await startDemo({ window, say });
   say(
-    "Right-click a folder in the Explorer: Llama Gauge: Estimate Context Cost. Ctrl-C here ends everything.",
+    "Right-click a folder in the Explorer and choose Estimate Context Cost. Ctrl-C here ends everything.",
   );
   // keeps the process alive: what it waits for is not I/O
   const alive = setInterval(() => undefined, 60_000);

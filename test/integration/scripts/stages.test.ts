@@ -32,7 +32,10 @@ async function runStages(
   return { exitCode: result.exitCode, lines: result.stdout.split("\n") };
 }
 
-const good = 'console.log("3 passed, 0 failed, 1 skipped");';
+// what it says comes in pieces
+const good = `console.log("3 passed, 2 failed, 0 skipped");
+  setTimeout(() => process.stdout.write("3 passed, "), 100);
+  setTimeout(() => console.log("0 failed, 1 skipped\\n"), 200);`;
 
 describe("the stages of npm test", () => {
   it("add up, and the sums are the last line", async () => {
