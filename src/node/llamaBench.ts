@@ -13,7 +13,7 @@ export interface BenchCall {
   /** Model and settings, as `benchArguments` makes them. */
   readonly arguments: readonly string[];
   readonly depths: readonly number[];
-  readonly promptTokens: number;
+  readonly promptTokens: readonly number[];
   readonly generatedTokens: number;
   readonly repetitions: number;
   readonly timeoutSeconds: number;
@@ -46,10 +46,10 @@ export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promi
   signal.throwIfAborted();
   const argv = [
     ...call.arguments,
-    ...["-p", String(call.promptTokens), "-n", String(call.generatedTokens), "-d", call.depths.join(",")],
+    ...["-p", call.promptTokens.join(","), "-n", String(call.generatedTokens), "-d", call.depths.join(",")],
     ...["-r", String(call.repetitions), "-o", "jsonl", "--progress"],
   ];
-  const testsPerDepth = (call.promptTokens > 0 ? 1 : 0) + (call.generatedTokens > 0 ? 1 : 0);
+  const testsPerDepth = call.promptTokens.length + (call.generatedTokens > 0 ? 1 : 0);
   const fills = new FillTimes(call.depths.flatMap((depth) => Array<number>(testsPerDepth).fill(depth)));
   const started = performance.now() / 1000;
   const output: string[] = [];

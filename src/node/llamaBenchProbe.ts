@@ -4,7 +4,7 @@ import type { BenchRow } from "../core/bench/benchRow";
 import { curvesOf } from "../core/bench/benchCurve";
 import { judgeDrift } from "../core/bench/drift";
 import { probeCurve, sessionSpreadOf } from "../core/bench/probeCurve";
-import { planBench } from "../core/bench/probePlan";
+import { growthOf, planBench } from "../core/bench/probePlan";
 import type { BenchPlan, Feasibility } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { costSteps } from "../core/bench/residualTest";
@@ -88,15 +88,15 @@ async function feasibility(
   budgetSeconds: number,
   signal: AbortSignal,
 ): Promise<{ readonly seen: Feasibility; readonly run: BenchRun }> {
+  const { ctxSize = 0 } = request.options;
+  const room = Math.min(request.maxDepth ?? feasibilityTokens, ctxSize > 0 ? ctxSize : feasibilityTokens);
+  const head = Math.floor(Math.min(feasibilityTokens, room) / 4) * 4;
   const run = await runLlamaBench(
     {
       program: request.program,
       arguments: benchArguments(request.options),
       depths: [0],
-      promptTokens: Math.min(
-        feasibilityTokens,
-        request.maxDepth ?? request.options.ctxSize ?? feasibilityTokens,
-      ),
+      promptTokens: [head / 4, head],
       generatedTokens: 8,
       repetitions: 1,
       timeoutSeconds: Math.max(60, 3 * budgetSeconds),
@@ -108,7 +108,8 @@ async function feasibility(
   );
   if (run.failure !== undefined && run.rows.length === 0) throw run.failure;
   signal.throwIfAborted();
-  const prompt = run.rows.find((row) => row.promptTokens > 0);
+  const prompt = run.rows.find((row) => row.promptTokens === head);
+  const short = run.rows.find((row) => row.promptTokens === head / 4);
   const answer = run.rows.find((row) => row.generatedTokens > 0);
   const promptSeconds = prompt?.samples[0];
   if (prompt === undefined || promptSeconds === undefined) {
@@ -119,11 +120,17 @@ async function feasibility(
     );
   }
   const answerSeconds = answer?.samples[0];
+  const shortSeconds = short?.samples[0];
+  const growth =
+    shortSeconds === undefined
+      ? undefined
+      : growthOf({ tokens: head / 4, seconds: shortSeconds }, { tokens: head, seconds: promptSeconds });
   return {
     run,
     seen: {
       secondsPerToken: promptSeconds / prompt.promptTokens,
       tokens: prompt.promptTokens,
+      ...(growth !== undefined && { growth }),
       ...(answer !== undefined &&
         answerSeconds !== undefined && { generationSecondsPerToken: answerSeconds / answer.generatedTokens }),
       ...(run.loadSeconds !== undefined && { loadSeconds: run.loadSeconds }),
@@ -158,7 +165,7 @@ async function measure(
       program: request.program,
       arguments: benchArguments(request.options),
       depths,
-      promptTokens: plan.promptTokens,
+      promptTokens: [plan.promptTokens],
       generatedTokens: plan.generatedTokens,
       repetitions: plan.repetitions,
       timeoutSeconds: Math.max(60, 4 * plan.seconds),

@@ -64,7 +64,10 @@ export function startMonitor(options: MonitorOptions = {}): Monitor {
     measure: (pid) => void measured.push(pid),
     baseline: (wanted, signal) =>
       new Promise((resolve, reject) => {
+        let waiting = true;
         const end = (): void => {
+          if (!waiting) return;
+          waiting = false;
           baselineSamples = samples.length;
           onSample = () => undefined;
           signal.removeEventListener("abort", abort);

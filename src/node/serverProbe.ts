@@ -3,7 +3,7 @@ import os from "node:os";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { judgeDrift } from "../core/bench/drift";
 import { probeCurve, sessionSpreadOf } from "../core/bench/probeCurve";
-import { planStream } from "../core/bench/probePlan";
+import { growthOf, planStream } from "../core/bench/probePlan";
 import type { StreamPlan } from "../core/bench/probePlan";
 import type { ProbeEnd, ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { costSteps } from "../core/bench/residualTest";
@@ -19,7 +19,7 @@ import { startMonitor } from "./monitor";
 import type { Monitor } from "./monitor";
 import { listeningProcess } from "./monitorLinux";
 import { streamCompletion, tooSlow } from "./serverProbeStream";
-import type { StreamedAnswer } from "./serverProbeStream";
+import type { CompletionTimings, StreamedAnswer } from "./serverProbeStream";
 
 export interface ServerProbeRequest {
   readonly url: string;
@@ -95,9 +95,10 @@ class ServerProbe {
     if (pid !== undefined) this.#monitor?.measure(pid);
     await this.#monitor?.baseline(baselineSamples, this.signal);
     const room = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot) - 64;
-    const head = Math.min(feasibilityTokens, room);
+    const head = Math.floor(Math.min(feasibilityTokens, room) / 4) * 4;
     this.#progress("feasibility", 0, 0);
     await this.#stream(warmUpTokens, 1, this.#budget);
+    const short = await this.#stream(head / 4, 1, this.#budget);
     const first = await this.#stream(head, 16, 2 * this.#budget);
     const firstSeconds = first.timings?.promptSeconds;
     if (firstSeconds === undefined || first.timings === undefined) throw this.#unfinished(first);
@@ -105,25 +106,39 @@ class ServerProbe {
     const repeats = firstSeconds <= driftShare * this.#budget;
     const left = this.#budget - spent - (repeats ? firstSeconds : 0);
     const { generatedTokens, generationSeconds } = first.timings;
+    const growth = short.timings && growthOf(spanOf(short.timings), { tokens: head, seconds: firstSeconds });
     const plan = planStream(
       {
         secondsPerToken: firstSeconds / head,
         tokens: head,
+        ...(growth !== undefined && { growth }),
         ...(generatedTokens > 0 && { generationSecondsPerToken: generationSeconds / generatedTokens }),
       },
       { budgetSeconds: left, maxDepth: room },
     );
-    if (plan === undefined) throw tooSlow(this.#budget);
+    this.#keep(first, head);
+    if (plan === undefined) {
+      // No time or no room for more: two short prompts are little, but they are measured.
+      this.#keep(short, head / 4);
+      this.#warnings.push(
+        say`Only the first ${count(head)} tokens were measured; a larger budget would show more.`,
+      );
+      const seen = { tokens: head, generatedTokens: 16, seconds: spent };
+      return this.#report(seen, "budget", undefined);
+    }
     this.request.onPlan?.(plan);
     const main = await this.#stream(plan.tokens, plan.generatedTokens, left);
     this.#keep(main, plan.tokens);
-    const finished = main.ended === "finished";
-    const again = repeats && finished ? await this.#stream(head, 1, this.#budget) : undefined;
+    const over = this.#endOf(main);
+    const again =
+      repeats && (over === "finished" || over === "budget")
+        ? await this.#stream(head, 1, this.#budget)
+        : undefined;
     const againSeconds = again?.timings?.promptSeconds;
     const drift = againSeconds === undefined ? undefined : judgeDrift(firstSeconds, againSeconds, "prefill");
     await this.#sameServer(facts);
     this.#progress("closing", 1, plan.tokens);
-    return this.#report(plan, this.#endOf(main), drift);
+    return this.#report(plan, over, drift);
   }
 
   /** What the server is, refusing one that is busy: two prompts at once would measure neither. */
@@ -294,6 +309,10 @@ class ServerProbe {
     const share = phase === "closing" ? 1 : done / Math.max(done + remainingSeconds, done, 1e-9);
     this.request.onProgress?.({ phase, share: phase === "feasibility" ? 0 : share, remainingSeconds, depth });
   }
+}
+
+function spanOf({ promptTokens, promptSeconds }: CompletionTimings): { tokens: number; seconds: number } {
+  return { tokens: promptTokens, seconds: promptSeconds };
 }
 
 function tokenIds(body: unknown): readonly number[] {

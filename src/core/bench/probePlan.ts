@@ -6,6 +6,8 @@ export interface Feasibility {
   /** Seconds per prompt token over the first `tokens`. */
   readonly secondsPerToken: number;
   readonly tokens: number;
+  /** Growth of a token's cost per token of depth, relative to depth 0, where two lengths showed it. */
+  readonly growth?: number;
   /** Seconds per generated token there, where it was seen. */
   readonly generationSecondsPerToken?: number;
   /** Seconds to load the model, for a program that loads it again. */
@@ -45,14 +47,31 @@ const assumedGrowth = 1 / 10_000;
 const leastDepth = 2048;
 const deepestUseful = 65_536;
 
-/** Seconds to prefill `tokens` from an empty cache with the assumed growth. */
-function prefillSeconds({ secondsPerToken, tokens }: Feasibility, n: number): number {
-  const atZero = secondsPerToken / (1 + (assumedGrowth * tokens) / 2);
-  return atZero * (n + (assumedGrowth * n * n) / 2);
+/** Growth from the times of two cold prompts, the longer about four times the shorter; a guess where they say nothing. */
+export function growthOf(
+  short: { readonly tokens: number; readonly seconds: number },
+  long: { readonly tokens: number; readonly seconds: number },
+): number | undefined {
+  const [m1, m2] = [short.seconds / short.tokens, long.seconds / long.tokens];
+  const slope = (2 * (m2 - m1)) / (long.tokens - short.tokens);
+  const atZero = m1 - (slope * short.tokens) / 2;
+  return slope > 0 && atZero > 0 ? slope / atZero : undefined;
 }
 
-function costAt({ secondsPerToken, tokens }: Feasibility, depth: number): number {
-  return (secondsPerToken * (1 + assumedGrowth * depth)) / (1 + (assumedGrowth * tokens) / 2);
+function growth(seen: Feasibility): number {
+  return seen.growth === undefined
+    ? assumedGrowth
+    : Math.min(0.05, Math.max(assumedGrowth / 3, 1.2 * seen.growth));
+}
+
+/** Seconds to prefill `n` tokens from an empty cache. */
+function prefillSeconds(seen: Feasibility, n: number): number {
+  const atZero = seen.secondsPerToken / (1 + (growth(seen) * seen.tokens) / 2);
+  return atZero * (n + (growth(seen) * n * n) / 2);
+}
+
+function costAt(seen: Feasibility, depth: number): number {
+  return (seen.secondsPerToken * (1 + growth(seen) * depth)) / (1 + (growth(seen) * seen.tokens) / 2);
 }
 
 /** The longest prompt that fits the budget with a little generation behind it; none where not even a slope would show. */

@@ -1,0 +1,205 @@
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { BenchPlan } from "../../src/core/bench/probePlan";
+import { predict } from "../../src/core/prefill/predict";
+import { runLlamaBench } from "../../src/node/llamaBench";
+import type { BenchCall } from "../../src/node/llamaBench";
+import { runBenchProbe } from "../../src/node/llamaBenchProbe";
+import { bundledProgram } from "../support/bundled";
+import { forgedModel } from "../support/forge/forgeModel";
+import { llamaProgram } from "../support/llamaCpp";
+import { repository } from "../support/repository";
+
+const signal = new AbortController().signal;
+let program = "";
+let model = "";
+let folder = "";
+
+beforeAll(async () => {
+  program = await llamaProgram("llama-bench");
+  model = await forgedModel({ size: "slope" });
+  folder = await mkdtemp(path.join(os.tmpdir(), "bench-"));
+  await mkdir(path.join(repository, "out"), { recursive: true });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function call(overrides: Partial<BenchCall> = {}): BenchCall {
+  return {
+    program,
+    arguments: ["-m", model, "-t", "1"],
+    depths: [0, 512],
+    promptTokens: [128],
+    generatedTokens: 4,
+    repetitions: 2,
+    timeoutSeconds: 60,
+    ...overrides,
+  };
+}
+
+/** A program that behaves as a broken llama-bench would. */
+async function script(lines: readonly string[]): Promise<string> {
+  const file = path.join(folder, `bench-${lines.join("").length}.sh`);
+  await writeFile(file, `#!/bin/sh\n${lines.join("\n")}\n`);
+  await chmod(file, 0o755);
+  return file;
+}
+
+const row = JSON.stringify({
+  model_filename: "m",
+  n_prompt: 128,
+  n_gen: 0,
+  n_depth: 0,
+  avg_ns: 1e9,
+  samples_ns: [1e9],
+});
+
+describe("one run of llama-bench", () => {
+  it("gives every test and the times of filling the cache", async () => {
+    const run = await runLlamaBench(call(), signal);
+    expect(run.failure).toBeUndefined();
+    expect(run.rows.map((r) => [r.depth, r.promptTokens, r.generatedTokens, r.samples.length])).toEqual([
+      [0, 128, 0, 2],
+      [0, 0, 4, 2],
+      [512, 128, 0, 2],
+      [512, 0, 4, 2],
+    ]);
+    expect(run.fills).toMatchObject([{ depth: 0, tokens: 512 }]);
+    expect(run.loadSeconds).toBeGreaterThan(0);
+    expect(run.argv.slice(-2)).toEqual(["jsonl", "--progress"]);
+  });
+
+  it("keeps the finished tests when it is killed from outside", async () => {
+    let pid = 0;
+    const run = await runLlamaBench(
+      call({
+        depths: [0, 4096],
+        onStart: (started) => (pid = started),
+        onStep: ({ kind }) => {
+          if (kind === "depth") process.kill(pid, "SIGKILL");
+        },
+      }),
+      signal,
+    );
+    expect(run.rows).toHaveLength(2);
+    expect(run.failure?.message).toContain("SIGKILL");
+  });
+
+  it("kills the program when the caller gives up, and says what it had", async () => {
+    const cancel = new AbortController();
+    let pid = 0;
+    const run = await runLlamaBench(
+      call({
+        depths: [0, 4096],
+        onStart: (started) => (pid = started),
+        onStep: ({ kind }) => {
+          if (kind === "depth") cancel.abort();
+        },
+      }),
+      cancel.signal,
+    );
+    expect(run).toMatchObject({ cancelled: true });
+    expect(run.rows).toHaveLength(2);
+    expect(alive(pid)).toBe(false);
+  });
+
+  it("leaves no process behind when its own host is killed", async () => {
+    const host = await bundledProgram(`
+      import { runLlamaBench } from "./src/node/llamaBench";
+      await runLlamaBench({
+        program: process.argv[2], arguments: ["-m", process.argv[3], "-t", "1"],
+        depths: [8192], promptTokens: [128], generatedTokens: 4, repetitions: 1, timeoutSeconds: 60,
+        onStart: (pid) => console.log(pid),
+      }, new AbortController().signal);
+    `);
+    const running = execa(process.execPath, [host.file, program, model], { reject: false, buffer: false });
+    const [first] = (await once(running.stdout, "data")) as [Buffer];
+    const pid = Number(first.toString());
+    expect(alive(pid)).toBe(true);
+    running.kill("SIGKILL");
+    await running;
+    const end = Date.now() + 10_000;
+    while (alive(pid) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(alive(pid)).toBe(false);
+    await host.remove();
+  });
+
+  it.each([
+    ["is missing", () => Promise.resolve("/nowhere/llama-bench"), "notFound", 0],
+    [
+      "is too old for -d",
+      () => script(["echo 'error: invalid parameter for argument: -d' >&2", "exit 1"]),
+      "unsupported",
+      0,
+    ],
+    [
+      "aborts in a kernel",
+      () => script([`echo '${row}'`, "echo 'ggml.c:1: GGML_ASSERT(x) failed' >&2", "kill -ABRT $$"]),
+      "outsideFailed",
+      1,
+    ],
+    ["hangs", () => script([`echo '${row}'`, "sleep 1000"]), "timeout", 1],
+    [
+      "runs out of memory",
+      () =>
+        script([
+          "echo 'ggml_backend_cuda_buffer_type_alloc_buffer: unable to allocate CUDA0 buffer' >&2",
+          "exit 1",
+        ]),
+      "outsideFailed",
+      0,
+    ],
+  ])("says so when it %s", async (_, broken, reason, rows) => {
+    const run = await runLlamaBench(call({ program: await broken(), timeoutSeconds: 2 }), signal);
+    expect(run.failure?.reason).toBe(reason);
+    expect(run.rows).toHaveLength(rows);
+  });
+
+  it("says what llama.cpp says about a model that cannot be read", async () => {
+    const run = await runLlamaBench(call({ arguments: ["-m", path.join(folder, "none.gguf")] }), signal);
+    expect(run.failure?.message).toContain("failed to load model");
+  });
+});
+
+describe("the probe with llama-bench", () => {
+  it("prices the depths first and gives a curve that predicts", async () => {
+    const plans: BenchPlan[] = [];
+    const report = await runBenchProbe(
+      {
+        program,
+        options: { model, threads: 1, ubatchSize: 256, ctxSize: 8192 },
+        budgetSeconds: 30,
+        depths: [0, 1024, 2048],
+        onPlan: (plan) => plans.push(plan),
+      },
+      signal,
+    );
+    expect(report.ended).toBe("finished");
+    expect(plans[0]?.depths).toEqual([0, 1024, 2048]);
+    expect(report.plannedTokens).toBe(plans[0]?.tokens);
+    expect(new Set(report.curve.points.map((p) => p.depth))).toEqual(new Set([0, 1024, 2048]));
+    expect(report.curve.generation.length).toBeGreaterThanOrEqual(3);
+    expect(report.curve.key).toMatchObject({ model, flags: "-ub 256 -t 1", backend: "CPU" });
+    expect(report.drift).toBeDefined();
+    const prediction = predict(report.curve, { tokens: 4096 });
+    expect(prediction.known && prediction.generationTokensPerSecond).toBeGreaterThan(0);
+  });
+
+  it("does not load a second copy of a model that does not fit beside what runs", async () => {
+    const probe = runBenchProbe({ program, options: { model }, neededBytes: 1e15 }, signal);
+    await expect(probe).rejects.toMatchObject({ reason: "tooLarge" });
+    await expect(probe).rejects.toThrow(/Probe the running server/);
+  });
+});
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

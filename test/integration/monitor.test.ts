@@ -1,0 +1,68 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { execa } from "execa";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { MonitorReport } from "../../src/core/bench/monitorSample";
+import { bundledProgram } from "../support/bundled";
+import { repository } from "../support/repository";
+
+beforeAll(() => mkdir(path.join(repository, "out"), { recursive: true }));
+
+/** A process that computes and nothing else, and whose name can be recognised. */
+function startHog() {
+  return execa(process.execPath, ["-e", "for (;;) Math.sqrt(Math.random());"], {
+    argv0: "the-hog",
+    reject: false,
+  });
+}
+
+describe("the watch over this machine", () => {
+  it("names a process that takes the CPU, unless it is the measured one", async () => {
+    const hog = startHog();
+    const program = await bundledProgram(`
+      import { startMonitor } from "./src/node/monitor";
+      const monitor = startMonitor({ intervalSeconds: 0.3 });
+      if (process.argv[2] === "measured") monitor.measure(Number(process.argv[3]));
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      console.log(JSON.stringify(await monitor.stop()));
+    `);
+    try {
+      const watch = async (role: string): Promise<MonitorReport> => {
+        const { stdout } = await execa(process.execPath, [program.file, role, String(hog.pid)]);
+        return JSON.parse(stdout) as MonitorReport;
+      };
+      const [foreign, measured] = await Promise.all([watch("foreign"), watch("measured")]);
+      expect(foreign.verdict).toBe("contaminated");
+      expect(named(foreign, "the-hog")).toBe(true);
+      expect(named(measured, "the-hog")).toBe(false);
+    } finally {
+      hog.kill("SIGKILL");
+      await program.remove();
+    }
+  });
+
+  it("costs less than 1 % of one core", async () => {
+    const program = await bundledProgram(`
+      import { startMonitor } from "./src/node/monitor";
+      const monitor = startMonitor();
+      await new Promise((resolve) => setTimeout(resolve, 3000));
+      const before = process.cpuUsage();
+      const start = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 12_000));
+      const { user, system } = process.cpuUsage(before);
+      console.log((user + system) / 1000 / (performance.now() - start));
+      await monitor.stop();
+    `);
+    try {
+      const { stdout } = await execa(process.execPath, [program.file]);
+      expect(Number(stdout)).toBeGreaterThan(0);
+      expect(Number(stdout)).toBeLessThan(0.01);
+    } finally {
+      await program.remove();
+    }
+  });
+});
+
+function named(report: MonitorReport, name: string): boolean {
+  return report.events.some((event) => "who" in event && event.who.some((p) => p.name.includes(name)));
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { StreamPlan } from "../../src/core/bench/probePlan";
+import type { ProbeReport } from "../../src/core/bench/probeReport";
+import { predict } from "../../src/core/prefill/predict";
+import { UserError } from "../../src/core/userError";
+import { runServerProbe } from "../../src/node/serverProbe";
+import { forgedModel } from "../support/forge/forgeModel";
+import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+
+const signal = new AbortController().signal;
+let server: LlamaServerProcess;
+
+/** A model whose prefill slows down visibly with depth, small batches for many points, one thread for a shared machine. */
+const args = ["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+
+beforeAll(async () => {
+  server = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+});
+afterAll(() => server.stop());
+
+interface Timings {
+  readonly prompt_n: number;
+  readonly prompt_ms: number;
+  readonly cache_n: number;
+}
+
+/** Reads a cold prompt of so many tokens, as any client would. */
+async function prefill(tokens: number, seed: number): Promise<Timings> {
+  const prompt = Array.from({ length: tokens }, (_, i) => 1000 + ((i * 7919 + seed * 104729) % 50_000));
+  const response = await fetch(`${server.url}/completion`, {
+    method: "POST",
+    body: JSON.stringify({ prompt, n_predict: 1, cache_prompt: false }),
+    headers: { "content-type": "application/json" },
+  });
+  return ((await response.json()) as { timings: Timings }).timings;
+}
+
+describe("the probe of a running server", () => {
+  it("says what it will cost, measures every batch, and predicts a prompt twice as deep", async () => {
+    const plans: StreamPlan[] = [];
+    const depths: number[] = [];
+    const report = await runServerProbe(
+      {
+        url: server.url,
+        budgetSeconds: 40,
+        maxDepth: 3072 + 128,
+        flags: "-ub 256",
+        onPlan: (plan) => plans.push(plan),
+        onProgress: ({ depth }) => depths.push(depth),
+      },
+      signal,
+    );
+    expect(plans).toHaveLength(1);
+    expect(report.plannedTokens).toBe(plans[0]?.tokens);
+    expect(["finished", "budget"]).toContain(report.ended);
+    const { points, key } = report.curve;
+    expect(points.length).toBeGreaterThanOrEqual(6);
+    expect(points.every((p) => p.depth % 256 === 0 && p.tokens <= 256)).toBe(true);
+    expect(new Set(points.map((p) => p.depth)).size).toBeGreaterThanOrEqual(8);
+    expect(depths.at(-1)).toBe(report.plannedTokens);
+    expect(key).toMatchObject({ flags: "-ub 256" });
+    expect(key.build).toMatch(/^b\d+/);
+    expect(key.model).toMatch(/slope.*\.gguf$/);
+    expect(report.curve.overheadSeconds).toBeGreaterThanOrEqual(0);
+    expect(report.monitor.samples).toBeGreaterThan(3);
+
+    const deepest = Math.max(...points.map((p) => p.depth + p.tokens));
+    const prediction = predict(report.curve, { tokens: 2 * deepest });
+    const actual = (await prefill(2 * deepest, 1)).prompt_ms / 1000;
+    if (!prediction.known) throw new Error("unknown");
+    // The machine may be shared with anything: only what no load explains is wrong here. bench/prediction is exact.
+    expect(prediction.seconds).toBeGreaterThan(actual / 3);
+    expect(prediction.seconds).toBeLessThan(actual * 3);
+    const first = points[0] ?? { seconds: 0, tokens: 1 };
+    expect(prediction.seconds).toBeGreaterThan((1.3 * 2 * deepest * first.seconds) / first.tokens);
+  });
+
+  it("does not touch a busy server", async () => {
+    const client = new AbortController();
+    const busy = fetch(`${server.url}/completion`, {
+      method: "POST",
+      body: JSON.stringify({ prompt: "a", n_predict: 4096, ignore_eos: true, stream: true }),
+      headers: { "content-type": "application/json" },
+      signal: client.signal,
+    })
+      .then((response) => response.text())
+      .catch(() => undefined);
+    await until(async () => (await slots()).some((s) => s.is_processing));
+    const probe = runServerProbe({ url: server.url, budgetSeconds: 5 }, signal);
+    await expect(probe).rejects.toThrow(/busy/);
+    client.abort();
+    await busy;
+  });
+
+  it("closes its request when it is cancelled, keeps what it had, and the server is idle again", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const cancel = new AbortController();
+    const report: ProbeReport = await runServerProbe(
+      {
+        url: server.url,
+        budgetSeconds: 60,
+        maxDepth: 8192,
+        onProgress: ({ phase, depth }) => {
+          if (phase === "measuring" && depth >= 1024) cancel.abort();
+        },
+      },
+      cancel.signal,
+    );
+    expect(report.ended).toBe("cancelled");
+    expect(report.curve.points.length).toBeGreaterThanOrEqual(4);
+    expect(report.curve.points.length).toBeLessThan(32);
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+  });
+
+  it("keeps what it had when the server is killed", async () => {
+    const other = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+    let killed = false;
+    const report = await runServerProbe(
+      {
+        url: other.url,
+        budgetSeconds: 60,
+        maxDepth: 8192,
+        onProgress: ({ phase, depth }) => {
+          if (phase !== "measuring" || depth < 1024 || killed) return;
+          killed = true;
+          process.kill(other.pid, "SIGKILL");
+        },
+      },
+      signal,
+    );
+    await other.stop();
+    expect(report.ended).toBe("failed");
+    expect(report.curve.points.length).toBeGreaterThanOrEqual(4);
+    expect(report.warnings).toHaveLength(1);
+  });
+
+  it("says so where nobody listens and where the key is missing", async () => {
+    await expect(runServerProbe({ url: "http://127.0.0.1:9" }, signal)).rejects.toThrow(UserError);
+    const locked = await startLlamaServer({
+      model: await forgedModel({ size: "tiny" }),
+      args: ["-c", "4096", "-np", "1", "-t", "1", "--api-key", "secret"],
+    });
+    try {
+      await expect(runServerProbe({ url: locked.url }, signal)).rejects.toMatchObject({
+        reason: "unauthorized",
+      });
+    } finally {
+      await locked.stop();
+    }
+  });
+});
+
+async function slots(): Promise<readonly { readonly is_processing: boolean }[]> {
+  return (await (await fetch(`${server.url}/slots`)).json()) as readonly {
+    readonly is_processing: boolean;
+  }[];
+}
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!(await done())) {
+    if (Date.now() > end) throw new Error("took too long");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
