@@ -38,8 +38,6 @@ function shippedManifest() {
   const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
   for (const key of ["scripts", "dependencies", "devDependencies", "prettier", "private", "overrides"])
     delete manifest[key];
-  // vsce asks for it, though VS Code derives most of them from `contributes`
-  manifest.activationEvents ??= [];
   return JSON.stringify(manifest, undefined, 2);
 }
 

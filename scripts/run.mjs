@@ -21,6 +21,10 @@ export function run(program, args, { timeoutMs = 600_000, what = program, ...opt
     });
     child.stderr?.setEncoding("utf8").on("data", (text) => (all += text));
     const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+    // a script that is ended takes what it runs with it
+    const endIt = () => child.kill();
+    process.once("exit", endIt);
+    child.once("close", () => process.removeListener("exit", endIt));
     child.once("error", (error) => {
       clearTimeout(timer);
       reject(new ScriptError(`${what} could not be started: ${error.message}`));
