@@ -7,6 +7,7 @@ export type LaunchAdviceCode =
   | "ubatchAboveBatch"
   | "slotsSplitContext"
   | "unifiedForced"
+  | "tooManySlots"
   | "contextRounded"
   | "contextAboveTraining"
   | "wholeTrainingContext"
@@ -37,6 +38,8 @@ export interface ModelFacts {
 }
 
 const defaultBatch = 2048;
+/** LLAMA_MAX_SEQ. */
+const maxSlots = 256;
 const cudaKvTypes: ReadonlySet<string> = new Set(["f32", "f16", "bf16", "q8_0", "q4_0"]);
 
 /** Is a KV cache type stored in blocks of 32? */
@@ -162,6 +165,11 @@ function ropeIsScaled({ ropeScaling, ropeScale, ropeFreqScale, yarnOrigCtx }: La
 
 // llama_context splits a context that is not unified; automatic slots force unified (tools/server/server.cpp)
 function slots({ parallel, kvUnified, ctxSize, kvUnifiedPerSlot }: LaunchOptions): LaunchAdvice[] {
+  if (parallel !== undefined && parallel > maxSlots) {
+    const message = say`llama.cpp serves at most ${count(maxSlots)} slots: the server stops while loading.`;
+    const remedy = { option: "--parallel", value: String(maxSlots) };
+    return [{ code: "tooManySlots", severity: "error", field: "parallel", message, remedy }];
+  }
   if ((parallel === undefined || parallel < 0) && kvUnified === false) {
     return [
       {

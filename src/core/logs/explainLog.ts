@@ -1,0 +1,85 @@
+import { contextExplanations } from "./contextExplanations";
+import type { Explanation, LogEvent, LogView } from "./explanation";
+import { FactReader } from "./factReader";
+import { logTotals, type LogFacts, type LogTotals } from "./logFacts";
+import { logLines, type LogLine } from "./logLine";
+import { memoryExplanations } from "./memoryExplanations";
+import { startExplanations } from "./startExplanations";
+
+export interface ExplainedLog {
+  readonly facts: LogFacts;
+  readonly totals: LogTotals;
+  readonly events: readonly LogEvent[];
+}
+
+const all: readonly Explanation[] = [...startExplanations, ...memoryExplanations, ...contextExplanations];
+/** What follows from another error is tried last. */
+const explanations: readonly Explanation[] = [
+  ...all.filter(({ consequence }) => consequence !== true),
+  ...all.filter(({ consequence }) => consequence === true),
+];
+/** One look at a line tells whether any explanation can apply. */
+const anything = new RegExp(explanations.map(({ pattern }) => `(?:${pattern.source})`).join("|"), "i");
+
+/** Lines in front of an error within which a later error counts as its consequence. */
+const chain = 40;
+/** The same kind is told this often; a server that fails every request would fill pages. */
+const maxPerKind = 20;
+
+/** Facts and failures of a log, whole or in part, of old and new builds. */
+export function explainLog(text: string): ExplainedLog {
+  const lines = logLines(text);
+  const reader = new FactReader();
+  for (const line of lines) reader.read(line);
+  const facts = reader.result();
+  return { facts, totals: logTotals(facts), events: explainLines(lines, facts) };
+}
+
+export function explainLines(lines: readonly LogLine[], facts: LogFacts): LogEvent[] {
+  const log: LogView = { facts, around: aroundIn(lines), earlier: earlierIn(lines) };
+  const events: LogEvent[] = [];
+  const told = new Map<string, number>();
+  const last = new Map<string, number>();
+  let lastError = -Infinity;
+  for (const line of lines) {
+    if (!anything.test(line.text)) continue;
+    for (const explanation of explanations) {
+      const match = explanation.pattern.exec(line.text);
+      if (match === null) continue;
+      if (explanation.consequence && line.number - lastError <= chain) break;
+      const found = explanation.explain(match, line, log);
+      if (found === undefined) continue;
+      const kind = found.kind ?? explanation.kind;
+      const { severity } = explanation;
+      if (severity === "error") lastError = line.number;
+      // a trial run of -fit and the real load say the same thing twice
+      const repeated = line.number - (last.get(kind) ?? -Infinity) <= chain && severity !== "information";
+      last.set(kind, line.number);
+      const times = (told.get(kind) ?? 0) + 1;
+      if (times > maxPerKind || (repeated && !/Exceeded|Cut|invalid/i.test(kind))) break;
+      told.set(kind, times);
+      const message = line.text.trim().slice(0, 400);
+      events.push({ line: line.number, kind, severity, message, cause: found.cause, remedy: found.remedy });
+      break;
+    }
+  }
+  return events;
+}
+
+function aroundIn(lines: readonly LogLine[]): LogView["around"] {
+  return (line, before, after) =>
+    lines
+      .slice(Math.max(0, line.number - 1 - before), line.number + after)
+      .map(({ text }) => text)
+      .join("\n");
+}
+
+function earlierIn(lines: readonly LogLine[]): LogView["earlier"] {
+  return (line, pattern) => {
+    for (let index = line.number - 2; index >= Math.max(0, line.number - 400); index--) {
+      const match = pattern.exec(lines[index]?.text ?? "");
+      if (match !== null) return match;
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,95 @@
+/** One line of a llama.cpp log without what is printed in front of it. */
+export interface LogLine {
+  /** From 1. */
+  readonly number: number;
+  /** The message; columns are those of `whole` from `start` on. */
+  readonly text: string;
+  readonly start: number;
+  /** Seconds since the program's start, where the line says so. */
+  readonly seconds?: number;
+  readonly level?: LogLevel;
+}
+
+export type LogLevel = "debug" | "info" | "warning" | "error";
+
+const levels: Readonly<Record<string, LogLevel>> = {
+  D: "debug",
+  I: "info",
+  W: "warning",
+  E: "error",
+  debug: "debug",
+  info: "info",
+  warn: "warning",
+  warning: "warning",
+  error: "error",
+};
+
+const escape = String.fromCharCode(27);
+const colours = new RegExp(`${escape}\\[[0-9;]*[A-Za-z]`, "g");
+/** `1.02.003.456 I ` (minutes, seconds, milli- and microseconds), since 2024. */
+const stamp = /^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([DIWE]) /;
+/** What containers, journals, routers and wrappers put in front: `name-1  | `, `[12345] `, `Sep 01 10:00:00 host x[1]: `. */
+const wrappers = [
+  /^[\w.-]+\s+\| /,
+  /^[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+\[\d+\]: /,
+  /^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]+)?\s+/,
+  /^\[\d{4}-\d\d-\d\d[T ][\d:.,]+\]\s+/,
+  /^\[\s*\d+\]\s+/,
+];
+
+/** llama.cpp's own lines are shorter; patterns must not be tried on a megabyte. */
+const maxLength = 4096;
+
+/** Takes prefixes off a line; colours are removed first. */
+export function readLogLine(line: string, number: number): LogLine {
+  const whole = line.length > maxLength ? line.slice(0, maxLength) : line;
+  const plain = whole.includes(escape) ? whole.replace(colours, "") : whole;
+  if (plain.startsWith('{"')) {
+    const json = readJsonLine(plain, number);
+    if (json !== undefined) return json;
+  }
+  let start = 0;
+  for (const wrapper of wrappers) start += wrapper.exec(plain.slice(start, start + 200))?.[0].length ?? 0;
+  const stamped = stamp.exec(plain.slice(start, start + 40));
+  if (stamped === null) return { number, text: plain.slice(start), start };
+  const [all, minutes, seconds, milliseconds, , level = ""] = stamped;
+  const known = levels[level];
+  return {
+    number,
+    text: plain.slice(start + all.length),
+    start: start + all.length,
+    seconds: Number(minutes) * 60 + Number(seconds) + Number(milliseconds) / 1000,
+    ...(known === undefined ? {} : { level: known }),
+  };
+}
+
+/** `--log-jsonl`: `{"type":"log","time":16604,"level":"info","msg":"…"}`, time in microseconds. */
+function readJsonLine(text: string, number: number): LogLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null || !("msg" in value) || typeof value.msg !== "string") {
+    return undefined;
+  }
+  const level = "level" in value && typeof value.level === "string" ? levels[value.level] : undefined;
+  const seconds = "time" in value && typeof value.time === "number" ? value.time / 1e6 : undefined;
+  return {
+    number,
+    text: value.msg.replace(/\n+$/, ""),
+    start: 0,
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(level === undefined ? {} : { level }),
+  };
+}
+
+export function logLines(text: string): LogLine[] {
+  return text.split(/\r?\n/).map((line, index) => readLogLine(line, index + 1));
+}
+
+/** "256.00" or "256,00" MiB in bytes. */
+export function mebibytes(text: string): number {
+  return Math.round(Number(text.replace(",", ".")) * 2 ** 20);
+}
