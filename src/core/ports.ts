@@ -9,6 +9,8 @@ export interface FileSource {
   list(roots: readonly string[], options: WalkOptions, signal: AbortSignal): AsyncIterable<ListedFile>;
   /** The text as it would be sent. A file that turns out unreadable or binary is a skip, not an error. */
   read(file: FileRef, signal: AbortSignal): Promise<FileText>;
+  /** Lets whatever else waits for this thread run; long work on texts calls it every few milliseconds. */
+  readonly pause?: () => Promise<void>;
 }
 
 export type ListedFile =

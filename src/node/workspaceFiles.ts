@@ -1,4 +1,5 @@
 import type { FileSource } from "../core/ports";
+import { Pace } from "./workspaceFilesPace";
 import { readText, type ForeignDecoder } from "./workspaceFilesRead";
 import { walk } from "./workspaceFilesWalk";
 
@@ -15,9 +16,10 @@ export interface WorkspaceFilesOptions {
 
 /** The files of this machine. */
 export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {
-  const limits = { maxReadBytes: 256 * 1024 * 1024, timeLimitMs: 15_000, ...options };
+  const limits = { maxReadBytes: 256 * 1024 * 1024, timeLimitMs: 15_000, pace: new Pace(), ...options };
   return {
     list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
     read: (file, signal) => readText(file, limits, signal),
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { constants, open, type FileHandle } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { open, type FileHandle } from "node:fs/promises";
 import type { FileText } from "../core/ports";
 import type { FileRef, SkipReason } from "../core/tokens/files";
 import { abortReason, errorCode, within } from "./workspaceFilesLimits";
+import type { Pace } from "./workspaceFilesPace";
 
 /** Turns bytes that are neither UTF-8 nor UTF-16 into text, as the editor would show them. */
 export type ForeignDecoder = (bytes: Uint8Array, file: string) => Promise<string>;
@@ -11,11 +13,16 @@ export interface ReadOptions {
   readonly decodeForeign?: ForeignDecoder;
   readonly maxReadBytes: number;
   readonly timeLimitMs: number;
+  readonly pace: Pace;
 }
 
 const headBytes = 8192;
+/** Most bytes read at one go. */
+const directBytes = 64 * 1024;
 /** Windows has no such flag. */
 const nonBlocking = (constants as { readonly O_NONBLOCK?: number }).O_NONBLOCK ?? 0;
+/** Opening a FIFO would wait for a writer; the entry may have been replaced by one since it was listed. */
+const openFlags = constants.O_RDONLY | nonBlocking;
 const chunkBytes = 1024 * 1024;
 
 /**
@@ -25,23 +32,54 @@ const chunkBytes = 1024 * 1024;
 export async function readText(file: FileRef, options: ReadOptions, signal: AbortSignal): Promise<FileText> {
   signal.throwIfAborted();
   try {
-    // Opening a FIFO would wait for a writer; the entry may have been replaced by one since it was listed.
-    const opening = open(file.path, constants.O_RDONLY | nonBlocking);
-    const handle = await within(opening, options.timeLimitMs, signal).catch((error: unknown) => {
-      void opening.then((late) => late.close()).catch(() => undefined);
-      throw error;
-    });
-    try {
-      return await readHandle(handle, file, options, signal);
-    } finally {
-      await handle.close();
+    if (file.bytes <= directBytes && options.pace.direct()) {
+      const read = options.pace.time(() => readDirectly(file, options));
+      if (read !== "longer") return read instanceof Uint8Array ? await decodeHead(read, file, options) : read;
     }
+    return await readInParts(file, options, signal);
   } catch (error) {
     if (signal.aborted) throw abortReason(signal);
     const code = errorCode(error);
     if (code === undefined) throw error;
     return skip(file, code === "ENOENT" || code === "ENOTDIR" ? "vanished" : "unreadable", code);
   }
+}
+
+/** "longer" where the file has grown beyond what is read at once. */
+function readDirectly(file: FileRef, { maxReadBytes }: ReadOptions): Buffer | FileText | "longer" {
+  const descriptor = openSync(file.path, openFlags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return skip(file, "notAFile");
+    if (stats.size > maxReadBytes) return skip(file, "tooLarge");
+    if (stats.size > directBytes) return "longer";
+    const buffer = Buffer.allocUnsafe(stats.size + 1);
+    let filled = 0;
+    for (let got = -1; got !== 0 && filled < buffer.length; filled += got) {
+      got = readSync(descriptor, buffer, filled, buffer.length - filled, filled);
+    }
+    return filled > stats.size ? "longer" : buffer.subarray(0, filled);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function readInParts(file: FileRef, options: ReadOptions, signal: AbortSignal): Promise<FileText> {
+  const opening = open(file.path, openFlags);
+  const handle = await within(opening, options.timeLimitMs, signal).catch((error: unknown) => {
+    void opening.then((late) => late.close()).catch(() => undefined);
+    throw error;
+  });
+  try {
+    return await readHandle(handle, file, options, signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function decodeHead(bytes: Buffer, file: FileRef, options: ReadOptions): Promise<FileText> {
+  const encoding = encodingOf(bytes.subarray(0, headBytes));
+  return encoding === "binary" ? skip(file, "binary", "NUL") : await decode(bytes, encoding, file, options);
 }
 
 async function readHandle(

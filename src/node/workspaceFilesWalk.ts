@@ -1,4 +1,4 @@
-import type { Dirent, Stats } from "node:fs";
+import { lstatSync, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ListedFile } from "../core/ports";
@@ -16,10 +16,12 @@ import {
   type IgnoreSetup,
 } from "./workspaceFilesIgnore";
 import { errorCode, within } from "./workspaceFilesLimits";
+import type { Pace } from "./workspaceFilesPace";
 
 export interface WalkSetup {
   readonly globalExcludesFile?: string;
   readonly timeLimitMs: number;
+  readonly pace: Pace;
 }
 
 /** Entries whose size is asked for at a time. */
@@ -239,7 +241,7 @@ class RootWalk {
       return this.skip(file, "notAFile", false);
     }
     try {
-      const stats = await this.timed(lstat(file));
+      const stats = await this.lstat(file);
       if (stats.isSymbolicLink()) return await this.linked(file);
       if (stats.isDirectory()) return { kind: "folder", path: file };
       return stats.isFile() ? this.file(file, stats) : this.skip(file, "notAFile", false);
@@ -310,6 +312,11 @@ class RootWalk {
       kind: "skipped",
       skipped: { path: file, label, reason, folder, ...(detail === undefined ? {} : { detail }) },
     };
+  }
+
+  private lstat(file: string): Stats | Promise<Stats> {
+    const { pace } = this.shared.setup;
+    return pace.direct() ? pace.time(() => lstatSync(file)) : this.timed(lstat(file));
   }
 
   private timed<T>(work: Promise<T>): Promise<T> {

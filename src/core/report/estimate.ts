@@ -103,9 +103,9 @@ export async function estimate(
 }
 
 /** The server's own tokenizer where one is awake, else the model's vocabulary, else an assumption that says so. */
-function chooseTokenizer({ server, vocabulary }: EstimateParts): Tokenizer {
+function chooseTokenizer({ files, server, vocabulary }: EstimateParts): Tokenizer {
   if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
-  return valueOf(vocabulary) ?? assumedTokenizer();
+  return valueOf(vocabulary) ?? assumedTokenizer(files.pause);
 }
 
 async function chooseTemplate(

@@ -33,6 +33,9 @@ export interface CountProgress {
 
 const defaultLimits: CountLimits = { batchBytes: 2 * 1024 * 1024, batchFiles: 64, batches: 3 };
 
+/** Characters whose lines are hashed between two pauses. */
+const pauseEvery = 1 << 18;
+
 /**
  * Lists, reads and counts as a stream. Texts held at any time: at most `batches` × max(`batchBytes`, the largest file). Every
  * file ends up in `files` or in `skipped`, both in the order of the walk.
@@ -79,7 +82,11 @@ export async function countFiles(
   }
   counting.throwIfFailed();
   signal.throwIfAborted();
-  return { ...tally.result(), tokenizer: tokenizer.identity, seconds: (clock.now() - started) / 1000 };
+  return {
+    ...(await tally.result(files.pause)),
+    tokenizer: tokenizer.identity,
+    seconds: (clock.now() - started) / 1000,
+  };
 }
 
 /** Where in the walk's order an entry stands, so that batches may end in any order. */
@@ -98,6 +105,7 @@ async function countBatch(
   const read = await Promise.all(
     entries.map(async (entry) => ({ entry, content: await files.read(entry.file, signal) })),
   );
+  let untilPause = pauseEvery;
   const readable: Entry[] = [];
   const texts: string[] = [];
   for (const { entry, content } of read) {
@@ -108,6 +116,10 @@ async function countBatch(
       readable.push(entry);
       texts.push(content.text);
       tally.read(entry.file, content.text, content.encoding);
+      untilPause -= content.text.length;
+      if (untilPause > 0) continue;
+      untilPause = pauseEvery;
+      await files.pause?.();
     }
   }
   signal.throwIfAborted();
@@ -164,10 +176,12 @@ class Tally {
     this.onProgress({ filesFound: this.filesFound, filesDone: this.filesDone, tokens: this.tokens });
   }
 
-  result(): Pick<TokenCount, "tokens" | "files" | "skipped" | "notes"> {
+  async result(
+    pause: FileSource["pause"],
+  ): Promise<Pick<TokenCount, "tokens" | "files" | "skipped" | "notes">> {
     return {
       tokens: this.tokens,
-      files: this.marks.apply(inOrder(this.files)),
+      files: await this.marks.apply(inOrder(this.files), pause),
       skipped: inOrder(this.skips),
       notes: this.notes(),
     };

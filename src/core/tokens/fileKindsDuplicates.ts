@@ -46,37 +46,43 @@ function lineHash(text: string, from: number, to: number): number | undefined {
 
 export interface Sketched {
   readonly label: string;
-  readonly sketch: TextSketch | undefined;
+  readonly sketch: TextSketch;
 }
 
-/**
- * Marks each text that is nearly the same as an earlier one in the list. Only texts that share their smallest or second
- * smallest hashes are compared, so the cost stays near linear.
- */
-export function nearDuplicates(files: readonly Sketched[]): ReadonlyMap<string, FileMark> {
-  const marks = new Map<string, FileMark>();
-  const originals = new Map<number, Sketched[]>();
-  for (const file of files) {
-    if (file.sketch === undefined) continue;
-    const keys = Array.from(file.sketch.subarray(0, 4));
-    const seen = new Set(keys.flatMap((key) => originals.get(key) ?? []));
-    const original = Array.from(seen).find(
-      (other) => other.sketch && likeness(file.sketch, other.sketch) >= similar,
-    );
+/** Of the smallest hashes that many are looked up: two texts 85 % alike share one of them in 99.7 % of all cases. */
+const keyCount = 3;
+/** A line very many files have (a licence) must not make every pair of them a candidate. */
+const candidatesPerKey = 8;
+
+/** Finds texts that are nearly the same as one given before; the cost per text stays the same however many there are. */
+export class NearDuplicates {
+  private readonly originals = new Map<number, Sketched[]>();
+
+  add(file: Sketched): FileMark | undefined {
+    const keys = file.sketch.subarray(0, keyCount);
+    const original = findAlike(file.sketch, keys, this.originals);
     if (original !== undefined) {
-      marks.set(file.label, {
-        kind: "duplicate",
-        evidence: say`It is nearly the same as ${original.label}.`,
-      });
-      continue;
+      return { kind: "duplicate", evidence: say`It is nearly the same as ${original.label}.` };
     }
     for (const key of keys) {
-      const others = originals.get(key) ?? [];
-      // A line that very many files begin with (a licence) must not make every pair a candidate.
-      if (others.length < 32) originals.set(key, [...others, file]);
+      const others = this.originals.get(key);
+      if (others === undefined) this.originals.set(key, [file]);
+      else if (others.length < candidatesPerKey) others.push(file);
     }
+    return undefined;
   }
-  return marks;
+}
+
+function findAlike(
+  sketch: TextSketch,
+  keys: TextSketch,
+  originals: ReadonlyMap<number, readonly Sketched[]>,
+): Sketched | undefined {
+  for (const key of keys) {
+    const found = originals.get(key)?.find((other) => likeness(sketch, other.sketch) >= similar);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Share of common lines among all lines of both (Jaccard), estimated from the smallest hashes. */

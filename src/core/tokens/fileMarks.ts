@@ -1,8 +1,10 @@
 import { kindOfName, type FileMark } from "./fileKinds";
 import { kindOfAttributes, parseAttributes, type AttributesFile } from "./fileKindsAttributes";
 import { kindOfText } from "./fileKindsContent";
-import { nearDuplicates, sketchOf, type TextSketch } from "./fileKindsDuplicates";
+import { NearDuplicates, sketchOf, type TextSketch } from "./fileKindsDuplicates";
 import type { CountedFile } from "./tokenCount";
+
+const filesBetweenPauses = 512;
 
 /** Gathers, while texts pass by, what marks files; keeps at most 256 bytes per file. */
 export class FileMarks {
@@ -21,20 +23,24 @@ export class FileMarks {
   }
 
   /** The project's own word (.gitattributes) comes first, then the name, then the text; duplicates are of unmarked files. */
-  apply(files: readonly CountedFile[]): CountedFile[] {
-    const marked = files.map((counted): CountedFile => {
+  async apply(files: readonly CountedFile[], pause?: () => Promise<void>): Promise<CountedFile[]> {
+    const duplicates = new NearDuplicates();
+    const marked: CountedFile[] = [];
+    for (const counted of files) {
       const { label } = counted.file;
-      const mark = kindOfAttributes(label, this.attributes) ?? kindOfName(label) ?? this.byText.get(label);
-      return mark === undefined ? counted : { ...counted, mark };
-    });
-    const duplicates = nearDuplicates(
-      marked.flatMap(({ file: { label }, mark }) =>
-        mark === undefined ? [{ label, sketch: this.sketches.get(label) }] : [],
-      ),
-    );
-    return marked.map((counted) => {
-      const mark = duplicates.get(counted.file.label);
-      return mark === undefined ? counted : { ...counted, mark };
-    });
+      const mark = this.markOf(label) ?? this.duplicate(label, duplicates);
+      marked.push(mark === undefined ? counted : { ...counted, mark });
+      if (marked.length % filesBetweenPauses === 0) await pause?.();
+    }
+    return marked;
+  }
+
+  private markOf(label: string): FileMark | undefined {
+    return kindOfAttributes(label, this.attributes) ?? kindOfName(label) ?? this.byText.get(label);
+  }
+
+  private duplicate(label: string, duplicates: NearDuplicates): FileMark | undefined {
+    const sketch = this.sketches.get(label);
+    return sketch === undefined ? undefined : duplicates.add({ label, sketch });
   }
 }
