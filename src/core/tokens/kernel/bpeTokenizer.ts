@@ -1,5 +1,6 @@
 import { BpeMerger } from "./bpe";
 import type { BpeShape, BpeVocabulary } from "./bpeVocabulary";
+import { beforeLines, betweenJunctions, type LastCut } from "./cuts";
 import { Junctions } from "./junctions";
 import type { PreTokenizer } from "./preTokenizers";
 import { blank, lineFeed, type NextPiece } from "./scanner";
@@ -17,9 +18,9 @@ export function bpeTokenizer(vocabulary: BpeVocabulary, pre: PreTokenizer): Text
   const { pieces } = pre;
   switch (pieces.kind) {
     case "scan":
-      return new ScanningTokenizer(merger, pieces.next);
+      return new ScanningTokenizer(merger, pieces.next, pre.lastCut);
     case "split":
-      return new SplittingTokenizer(merger, pieces.split);
+      return new SplittingTokenizer(merger, pieces.split, pre.lastCut);
     case "lines":
       return new LineTokenizer(merger, new Junctions(vocabulary.junctions), pieces);
   }
@@ -29,6 +30,7 @@ class ScanningTokenizer implements TextTokenizer {
   constructor(
     private readonly merger: BpeMerger,
     private readonly next: NextPiece,
+    readonly lastCut: LastCut,
   ) {}
 
   count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
@@ -61,20 +63,21 @@ class ScanningTokenizer implements TextTokenizer {
   }
 }
 
+/** Patterns run over text of this size at a time where it can be cut. */
+const splitBytes = 1 << 16;
+
 class SplittingTokenizer implements TextTokenizer {
   constructor(
     private readonly merger: BpeMerger,
     private readonly split: SplitPieces,
+    readonly lastCut: LastCut,
   ) {}
 
   count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    check();
     let tokens = 0;
-    let at = start;
-    for (const stop of this.split(bytes, start, end)) {
-      tokens += this.merger.count(bytes, at, stop, check);
-      at = stop;
-    }
+    this.walk(bytes, start, end, check, (from, to) => {
+      tokens += this.merger.count(bytes, from, to, check);
+    });
     return tokens;
   }
 
@@ -86,11 +89,31 @@ class SplittingTokenizer implements TextTokenizer {
     sink: TokenSink,
     check: Checkpoint,
   ): void {
-    check();
-    let at = start;
-    for (const stop of this.split(bytes, start, end)) {
-      this.merger.encode(bytes, at, stop, sink, check);
-      at = stop;
+    this.walk(bytes, start, end, check, (from, to) => {
+      this.merger.encode(bytes, from, to, sink, check);
+    });
+  }
+
+  private walk(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    check: Checkpoint,
+    piece: (from: number, to: number) => void,
+  ): void {
+    for (let from = start; from < end;) {
+      check();
+      let to = end;
+      for (let size = splitBytes; from + size < end && to === end; size *= 2) {
+        const cut = this.lastCut(bytes, from, from + size);
+        if (cut > 0) to = cut;
+      }
+      let at = from;
+      for (const stop of this.split(bytes, from, to)) {
+        piece(at, stop);
+        at = stop;
+      }
+      from = to;
     }
   }
 }
@@ -103,11 +126,15 @@ interface LineRules {
 
 /** Merging over whole lines, cut where no merge can reach across so that the parts repeat. */
 class LineTokenizer implements TextTokenizer {
+  readonly lastCut: LastCut;
+
   constructor(
     private readonly merger: BpeMerger,
     private readonly junctions: Junctions,
     private readonly rules: LineRules,
-  ) {}
+  ) {
+    this.lastCut = rules.wordsAtBlanks ? beforeLines : betweenJunctions(junctions);
+  }
 
   count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
     let tokens = 0;

@@ -1,16 +1,17 @@
-import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
-import { bpeShape, bpeTokenizer } from "./bpeTokenizer";
-import { buildBpeVocabulary, textOf } from "./bpeVocabulary";
-import { buildSpmVocabulary, SpmTokenizer, spelledOut } from "./spm";
+import type { TokenizerSpec } from "../../model/tokenizerSpec";
+import { bpeTokenizer } from "./bpeTokenizer";
+import { compileVocabulary, type CompiledVocabulary } from "./compiledVocabulary";
+import { RwkvTokenizer } from "./rwkv";
 import { SpecialPartition } from "./specialPartition";
-import { effectiveAttributes, isCutOut, isSpecial } from "./specialTokens";
+import { isSpecial } from "./specialTokens";
+import { SpmTokenizer, spelledOut } from "./spm";
+import { TextGatherer, type TextPiece } from "./textGatherer";
 import { TokenSink, type Checkpoint, type TextTokenizer } from "./tokenSink";
 import { UgmTokenizer } from "./ugm";
 import { isWellFormed, wellFormed } from "./utf8";
-import { settingsOf, withoutEmptyTokens, type VocabularySettings } from "./vocabularyDefaults";
+import { settingsOf, type VocabularySettings } from "./vocabularyDefaults";
 import { WhitespaceTokenizer } from "./whitespaceTokenizer";
 import { WpmTokenizer } from "./wpm";
-import { RwkvTokenizer } from "./rwkv";
 
 export interface TokenizeOptions {
   /** BOS in front and EOS behind, as the model says. */
@@ -21,46 +22,33 @@ export interface TokenizeOptions {
   readonly checkpoint?: Checkpoint;
 }
 
+export interface PiecesOptions extends TokenizeOptions {
+  /** Text that is held together at most, where it can be cut. */
+  readonly partBytes?: number;
+}
+
 /** One model's tokenizer. Counts and ids equal llama.cpp's for the same bytes. */
 export interface Kernel {
   readonly settings: VocabularySettings;
   readonly tokens: number;
   /** A string counts as what is sent: UTF-8 with U+FFFD for lone surrogates. */
-  encode(text: string | Uint8Array, options?: TokenizeOptions): Int32Array;
-  count(text: string | Uint8Array, options?: TokenizeOptions): number;
+  encode(text: TextPiece, options?: TokenizeOptions): Int32Array;
+  count(text: TextPiece, options?: TokenizeOptions): number;
+  /** Tokens of the pieces' concatenation, which is never built. */
+  countPieces(pieces: Iterable<TextPiece>, options?: PiecesOptions): number;
 }
 
 /** @throws UserError for a tokenizer that is not known or a vocabulary that is broken. */
-export function createTokenizerFrom(given: TokenizerSpec): Kernel {
-  const spec = { ...given, tokens: withoutEmptyTokens(given.tokens) };
-  const settings = settingsOf(spec);
-  const attributes = effectiveAttributes(spec, textFinder(spec));
-  return new VocabularyKernel(spec, settings, attributes);
-}
+export const createTokenizerFrom = (spec: TokenizerSpec): Kernel => tokenizerOf(compileVocabulary(spec));
 
-/** Finds token ids by text; only texts that look special are ever asked for. */
-function textFinder(spec: TokenizerSpec): (text: string) => number | undefined {
-  const { tokens } = spec;
-  const ids = new Map<string, number>();
-  for (let id = 0; id < packedCount(tokens); id++) {
-    const start = tokens.starts[id] as number;
-    const end = tokens.ends[id] as number;
-    const first = tokens.bytes[start];
-    const looksSpecial = first === 0x3c || first === 0x5b || first === 0x5f || first === 0xe2;
-    if (looksSpecial && end - start < 40) ids.set(textOf(tokens.bytes, start, end), id);
-  }
-  const encoder = new TextEncoder();
-  return (text) => {
-    const bytes = encoder.encode(text);
-    return ids.get(textOf(bytes, 0, bytes.length));
-  };
-}
-
-type Tokenizers = { readonly wellFormed: TextTokenizer; readonly broken: () => TextTokenizer };
+export const tokenizerOf = (vocabulary: CompiledVocabulary): Kernel => new VocabularyKernel(vocabulary);
 
 const noCheck: Checkpoint = () => undefined;
 
+const usualPartBytes = 1 << 20;
+
 class VocabularyKernel implements Kernel {
+  readonly settings: VocabularySettings;
   readonly tokens: number;
   private readonly tokenizers: Tokenizers;
   private readonly parsing: SpecialPartition;
@@ -68,24 +56,22 @@ class VocabularyKernel implements Kernel {
   private readonly encoder = new TextEncoder();
   private buffer = new Uint8Array(1 << 16);
 
-  constructor(
-    spec: TokenizerSpec,
-    readonly settings: VocabularySettings,
-    attributes: Uint8Array,
-  ) {
-    this.tokens = packedCount(spec.tokens);
-    this.tokenizers = tokenizersOf(spec, settings, attributes);
-    const cutOut = Array.from(attributes.keys()).filter((id) => isCutOut(attributes[id] as number));
-    this.parsing = new SpecialPartition(spec.tokens, cutOut, attributes);
-    const userDefined = cutOut.filter((id) => !isSpecial(attributes[id] as number));
-    this.literal = new SpecialPartition(spec.tokens, userDefined, attributes);
+  constructor(vocabulary: CompiledVocabulary) {
+    const { keys, specials } = vocabulary;
+    this.tokens = keys.tokens;
+    this.settings = settingsOf(keys);
+    this.tokenizers = tokenizersOf(vocabulary, this.settings);
+    const all = Array.from(specials.ids.keys());
+    this.parsing = new SpecialPartition(specials, all);
+    const userDefined = all.filter((index) => !isSpecial(specials.attributes[index] as number));
+    this.literal = new SpecialPartition(specials, userDefined);
   }
 
-  encode(text: string | Uint8Array, options: TokenizeOptions = {}): Int32Array {
+  encode(text: TextPiece, options: TokenizeOptions = {}): Int32Array {
     const sink = new TokenSink();
     const check = options.checkpoint ?? noCheck;
     if (options.addSpecial) for (const id of this.before()) sink.push(id);
-    this.parts(text, options, {
+    this.parts(this.bytesOf(text), options, true, {
       token: (id) => sink.push(id),
       text: (tokenizer, bytes, start, end, after) => tokenizer.encode(bytes, start, end, after, sink, check),
     });
@@ -93,35 +79,65 @@ class VocabularyKernel implements Kernel {
     return sink.take();
   }
 
-  count(text: string | Uint8Array, options: TokenizeOptions = {}): number {
+  count(text: TextPiece, options: TokenizeOptions = {}): number {
+    const counter = this.counter(options);
+    this.parts(this.bytesOf(text), options, true, counter);
+    return counter.total();
+  }
+
+  countPieces(pieces: Iterable<TextPiece>, options: PiecesOptions = {}): number {
+    const counter = this.counter(options);
+    const partition = this.partition(options);
+    const { lastCut } = this.tokenizers.wellFormed;
+    let after = true;
+    const gatherer = new TextGatherer(options.partBytes ?? usualPartBytes, (bytes, length) => {
+      if (partition.eatsBlanks) return -1;
+      // a token's text may go on behind what has been gathered
+      for (let to = length - Math.max(1, partition.longest); to > 0;) {
+        const cut = lastCut(bytes, 0, to);
+        if (cut <= 0 || !partition.crosses(bytes, cut, length)) return cut;
+        to = cut;
+      }
+      return -1;
+    });
+    for (const part of gatherer.parts(pieces)) after = this.parts(part, options, after, counter);
+    return counter.total();
+  }
+
+  /** Returns whether a text that follows would follow a special token. */
+  private parts(bytes: SoundBytes, options: TokenizeOptions, after: boolean, to: PartReceiver): boolean {
+    const sound = bytes.sound || isWellFormed(bytes.bytes, 0, bytes.bytes.length);
+    const tokenizer = sound ? this.tokenizers.wellFormed : this.tokenizers.broken();
+    let follows = after;
+    this.partition(options).cut(bytes.bytes, 0, bytes.bytes.length, (token, start, end) => {
+      if (token >= 0) to.token(token);
+      else to.text(tokenizer, bytes.bytes, start, end, follows);
+      follows = token >= 0;
+    });
+    return follows;
+  }
+
+  private partition(options: TokenizeOptions): SpecialPartition {
+    return options.parseSpecial ? this.parsing : this.literal;
+  }
+
+  private counter(options: TokenizeOptions): PartReceiver & { total: () => number } {
     const check = options.checkpoint ?? noCheck;
     let tokens = options.addSpecial ? this.before().length + this.after().length : 0;
-    this.parts(text, options, {
+    return {
       token: () => tokens++,
       text: (tokenizer, bytes, start, end, after) => {
         tokens += tokenizer.count(bytes, start, end, after, check);
       },
-    });
-    return tokens;
+      total: () => tokens,
+    };
   }
 
-  private parts(text: string | Uint8Array, options: TokenizeOptions, to: PartReceiver): void {
-    const bytes = typeof text === "string" ? this.encoded(text) : text;
-    const sound = typeof text === "string" || isWellFormed(bytes, 0, bytes.length);
-    const tokenizer = sound ? this.tokenizers.wellFormed : this.tokenizers.broken();
-    const partition = options.parseSpecial ? this.parsing : this.literal;
-    let after = true;
-    partition.cut(bytes, 0, bytes.length, (token, start, end) => {
-      if (token >= 0) to.token(token);
-      else to.text(tokenizer, bytes, start, end, after);
-      after = token >= 0;
-    });
-  }
-
-  private encoded(text: string): Uint8Array {
+  private bytesOf(text: TextPiece): SoundBytes {
+    if (typeof text !== "string") return { bytes: text, sound: false };
     if (this.buffer.length < text.length * 3) this.buffer = new Uint8Array(text.length * 3);
     const { written } = this.encoder.encodeInto(text, this.buffer);
-    return this.buffer.subarray(0, written);
+    return { bytes: this.buffer.subarray(0, written), sound: true };
   }
 
   private before(): number[] {
@@ -138,48 +154,60 @@ class VocabularyKernel implements Kernel {
   }
 }
 
+interface SoundBytes {
+  readonly bytes: Uint8Array;
+  /** Known to be well-formed UTF-8. */
+  readonly sound: boolean;
+}
+
 interface PartReceiver {
   token(id: number): void;
   text(tokenizer: TextTokenizer, bytes: Uint8Array, start: number, end: number, after: boolean): void;
 }
 
-function tokenizersOf(spec: TokenizerSpec, settings: VocabularySettings, attributes: Uint8Array): Tokenizers {
-  const { unknown, addSpacePrefix, removeExtraWhitespaces } = settings;
+interface Tokenizers {
+  readonly wellFormed: TextTokenizer;
+  /** For text that is not well-formed UTF-8. */
+  readonly broken: () => TextTokenizer;
+}
+
+function tokenizersOf({ keys, tables }: CompiledVocabulary, settings: VocabularySettings): Tokenizers {
+  if (tables.kind === "bpe") {
+    if (!settings.pre) throw new Error("byte-pair vocabularies have a pre-tokenizer");
+    const bpe = bpeTokenizer(tables.bpe, settings.pre);
+    const sound = settings.dropsWhitespace ? new WhitespaceTokenizer(bpe, settings.lowercase) : bpe;
+    return { wellFormed: sound, broken: () => repairing(sound) };
+  }
+  if (tables.kind === "spm") {
+    const { spm } = tables;
+    let spelled: SpmTokenizer | undefined;
+    return {
+      wellFormed: new SpmTokenizer(spm, settings.addSpacePrefix),
+      broken: () => (spelled ??= new SpmTokenizer(spelledOut(spm), settings.addSpacePrefix, true)),
+    };
+  }
   switch (settings.kind) {
-    case "bpe": {
-      const { pre } = settings;
-      if (!pre) throw new Error("byte-pair vocabularies have a pre-tokenizer");
-      const bpe = bpeTokenizer(buildBpeVocabulary(spec, bpeShape(pre)), pre);
-      const sound = settings.dropsWhitespace ? new WhitespaceTokenizer(bpe, settings.lowercase) : bpe;
-      return { wellFormed: sound, broken: () => repairing(sound) };
-    }
-    case "spm": {
-      const vocabulary = buildSpmVocabulary(spec);
-      const sound = new SpmTokenizer(vocabulary, addSpacePrefix);
-      let spelled: SpmTokenizer | undefined;
-      return {
-        wellFormed: sound,
-        broken: () => (spelled ??= new SpmTokenizer(spelledOut(vocabulary), addSpacePrefix, true)),
-      };
-    }
     case "wpm": {
-      const sound = new WpmTokenizer(spec, { ...settings, unknown });
+      const sound = new WpmTokenizer(tables.tokens.texts, settings);
       return { wellFormed: sound, broken: () => repairing(sound) };
     }
     case "ugm": {
-      const ugm = new UgmTokenizer(spec, { addSpacePrefix, removeExtraWhitespaces, unknown, attributes });
+      const ugm = new UgmTokenizer(tables.tokens, settings);
       return { wellFormed: ugm, broken: () => ugm };
     }
     case "rwkv": {
-      const rwkv = new RwkvTokenizer(spec, unknown);
+      const rwkv = new RwkvTokenizer(tables.tokens.texts, settings.unknown);
       return { wellFormed: rwkv, broken: () => rwkv };
     }
+    default:
+      throw new Error(`no tables for ${keys.model}`);
   }
 }
 
 /** Makes each part well-formed as llama.cpp does before it splits it. */
 function repairing(inner: TextTokenizer): TextTokenizer {
   return {
+    lastCut: inner.lastCut,
     count(bytes, start, end, after, check) {
       const sound = wellFormed(bytes, start, end);
       return inner.count(sound, 0, sound.length, after, check);

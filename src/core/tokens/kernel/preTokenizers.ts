@@ -1,5 +1,6 @@
 import { count, say } from "../../text";
 import { UserError } from "../../userError";
+import { afterDigits, anyCut, betweenWords, noCut, type LastCut } from "./cuts";
 import { deepseek3Scanner } from "./deepseek3Scanner";
 import { gpt2Scanner } from "./gpt2Scanner";
 import { gpt4oScanner } from "./gpt4oScanner";
@@ -9,13 +10,6 @@ import { regexFamilies } from "./regexFamilies";
 import { regexSplitter, type SplitPieces } from "./regexSplitter";
 import type { NextPiece } from "./scanner";
 
-/** Where a long text of a family may be cut without changing a pre-token. */
-export type CutRule =
-  /** Between an ASCII letter and a blank that an ASCII letter follows. */
-  | "words"
-  /** Between an ASCII digit and an ASCII letter. */
-  | "digits";
-
 /** How a byte-level vocabulary's text is split, and what else its `tokenizer.ggml.pre` changes. */
 export interface PreTokenizer {
   readonly pieces:
@@ -23,7 +17,8 @@ export interface PreTokenizer {
     | { readonly kind: "split"; readonly split: SplitPieces }
     /** Whole lines (`[^\n]+|[\n]+`), blanks spelled U+2581. `words` starts a word at every blank (mmBERT). */
     | { readonly kind: "lines"; readonly wordsAtBlanks: boolean; readonly newlineWords: boolean };
-  readonly cuts: readonly CutRule[];
+  /** Where a long text may be cut; lines know it by their merges. */
+  readonly lastCut: LastCut;
   /** Vocabulary entries are spelled in GPT-2's byte alphabet; otherwise they are plain UTF-8. */
   readonly byteLevel: boolean;
   /** A pre-token that is itself a token is not merged. */
@@ -37,8 +32,13 @@ export interface PreTokenizer {
 
 type Traits = Partial<Omit<PreTokenizer, "pieces">>;
 
-const wordsAndDigits: readonly CutRule[] = ["words", "digits"];
-const plain = { cuts: wordsAndDigits, byteLevel: true, ignoreMerges: false, addBos: false, noBos: false };
+const plain = {
+  lastCut: anyCut(betweenWords, afterDigits),
+  byteLevel: true,
+  ignoreMerges: false,
+  addBos: false,
+  noBos: false,
+};
 
 const scan =
   (next: NextPiece, traits: Traits = {}) =>
@@ -62,7 +62,7 @@ const lines =
   (newlineWords: boolean, wordsAtBlanks = false) =>
   (): PreTokenizer => ({
     ...plain,
-    cuts: [],
+    lastCut: noCut,
     byteLevel: false,
     recursive: false,
     addBos: false,
@@ -121,18 +121,18 @@ const families: readonly (readonly [names: string, make: () => PreTokenizer])[] 
   ["deepseek-llm", split("deepseekLlm")],
   ["deepseek-coder", split("deepseekCoder")],
   ["falcon", split("falcon")],
-  ["bloom poro-chat gpt3-finnish", split("bloom", { cuts: ["words"] })],
-  ["viking", split("viking", { cuts: ["words"] })],
+  ["bloom poro-chat gpt3-finnish", split("bloom", { lastCut: betweenWords })],
+  ["viking", split("viking", { lastCut: betweenWords })],
   ["youtu", split("youtu", { ignoreMerges: true })],
-  ["tiny_aya cohere2moe", split("tinyAya", { cuts: [] })],
-  ["superbpe", split("superbpe", { cuts: ["digits"] })],
+  ["tiny_aya cohere2moe", split("tinyAya", { lastCut: noCut })],
+  ["superbpe", split("superbpe", { lastCut: afterDigits })],
   ["chameleon", split("chameleon", { addBos: true })],
   ["spark2_5", split("spark25")],
-  ["afmoe", split("afmoe", { cuts: [] })],
+  ["afmoe", split("afmoe", { lastCut: noCut })],
   ["laguna", split("laguna")],
-  ["exaone-moe", split("exaoneMoe", { cuts: ["digits"] })],
+  ["exaone-moe", split("exaoneMoe", { lastCut: afterDigits })],
   ["k2-horizon", split("k2Horizon")],
-  ["whitespace", split("whitespace", { byteLevel: false, cuts: ["words"] })],
+  ["whitespace", split("whitespace", { byteLevel: false, lastCut: betweenWords })],
   ["gemma4 granite-embed-multi-311m", lines(true)],
   ["sarvam-moe", lines(false)],
   ["mmbert", lines(true, true)],

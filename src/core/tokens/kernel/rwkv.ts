@@ -1,17 +1,19 @@
-import { packedAt, packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
+import { packedAt, packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteTrie } from "./byteTrie";
+import { noCut } from "./cuts";
 import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
 
 /** RWKV: always the longest token that fits, byte by byte. */
 export class RwkvTokenizer implements TextTokenizer {
+  readonly lastCut = noCut;
   private readonly trie = new ByteTrie();
 
   constructor(
-    spec: TokenizerSpec,
+    tokens: PackedStrings,
     private readonly unknown: number,
   ) {
-    for (let id = 0; id < packedCount(spec.tokens); id++) {
-      const text = unescape(packedAt(spec.tokens, id));
+    for (let id = 0; id < packedCount(tokens); id++) {
+      const text = unescape(packedAt(tokens, id));
       this.trie.insert(text, 0, text.length, id);
     }
   }

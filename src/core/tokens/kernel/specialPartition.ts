@@ -1,4 +1,5 @@
 import type { PackedStrings } from "../../model/tokenizerSpec";
+import type { SpecialTokens } from "./compiledVocabulary";
 import { ByteTrie } from "./byteTrie";
 import { attribute } from "./specialTokens";
 
@@ -20,18 +21,22 @@ export class SpecialPartition {
   /** Length of the longest token. */
   readonly longest: number;
 
+  private readonly tokens: PackedStrings;
+
+  /** `indexes`: which of the special tokens are looked for. */
   constructor(
-    private readonly tokens: PackedStrings,
-    ids: readonly number[],
-    private readonly attributes: Uint8Array,
+    private readonly specials: SpecialTokens,
+    indexes: readonly number[],
   ) {
+    const tokens = specials.texts;
+    this.tokens = tokens;
     let longest = 0;
     const firstBytes = new Set<number>();
-    for (const id of ids) {
-      const start = tokens.starts[id] as number;
-      const end = tokens.ends[id] as number;
+    for (const index of indexes) {
+      const start = tokens.starts[index] as number;
+      const end = tokens.ends[index] as number;
       if (end === start) continue;
-      this.trie.insert(tokens.bytes, start, end, id);
+      this.trie.insert(tokens.bytes, start, end, index);
       firstBytes.add(tokens.bytes[start] as number);
       const first = (tokens.bytes[start] as number) << 8;
       if (end - start === 1) this.beginnings.fill(1, first, first + 256);
@@ -40,7 +45,7 @@ export class SpecialPartition {
     }
     this.longest = longest;
     this.onlyFirst = firstBytes.size === 1 ? (firstBytes.values().next().value ?? -1) : -1;
-    this.strips = ids.some((id) => ((attributes[id] as number) & strip) !== 0);
+    this.strips = indexes.some((index) => ((specials.attributes[index] as number) & strip) !== 0);
   }
 
   cut(bytes: Uint8Array, start: number, end: number, part: Part): void {
@@ -50,7 +55,7 @@ export class SpecialPartition {
     else this.scan(bytes, start, end, part);
   }
 
-  /** Whether a token's text starts before `at` and ends after it, or touches it where tokens eat neighbouring blanks. */
+  /** Whether a token's text starts before `at` and ends after it. */
   crosses(bytes: Uint8Array, at: number, end: number): boolean {
     for (let from = Math.max(0, at - this.longest); from < at; from++) {
       if (from + this.longestAt(bytes, from, end).length > at) return true;
@@ -69,7 +74,7 @@ export class SpecialPartition {
       const first = this.longestAt(bytes, at, end);
       if (first.length === 0) continue;
       let stop = at + first.length;
-      const id = first.token;
+      const index = first.token;
       let overlapping = false;
       for (let inside = at + 1; inside < stop; inside++) {
         if (beginnings[((bytes[inside] as number) << 8) | (bytes[inside + 1] ?? 0)] === 0) continue;
@@ -81,7 +86,7 @@ export class SpecialPartition {
       }
       if (at > plain) part(-1, plain, at);
       if (overlapping) this.play(bytes, at, stop, part);
-      else part(id, at, stop);
+      else part(this.specials.ids[index] as number, at, stop);
       plain = stop;
       at = stop - 1;
     }
@@ -144,7 +149,9 @@ export class SpecialPartition {
     for (const id of this.present(bytes, start, end)) {
       parts = parts.flatMap((piece) => (piece.token < 0 ? this.cutOne(bytes, piece, id) : [piece]));
     }
-    for (const piece of parts) part(piece.token, piece.start, piece.end);
+    for (const piece of parts) {
+      part(piece.token < 0 ? -1 : (this.specials.ids[piece.token] as number), piece.start, piece.end);
+    }
   }
 
   /** Tokens that occur in a range, longest first, then by id. */
@@ -163,7 +170,7 @@ export class SpecialPartition {
 
   private cutOne(bytes: Uint8Array, piece: Piece, id: number): Piece[] {
     const length = this.lengthOf(id);
-    const bits = this.attributes[id] as number;
+    const bits = this.specials.attributes[id] as number;
     const out: Piece[] = [];
     let { start } = piece;
     for (let at = start; at + length <= piece.end;) {

@@ -24,10 +24,8 @@ const ofType: readonly number[] = [
 ];
 
 /** Attributes as the file has them. */
-export function storedAttributes(spec: TokenizerSpec): Uint8Array {
-  const count = packedCount(spec.tokens);
+export function storedAttributes(count: number, tokenTypes: Int32Array | undefined): Uint8Array {
   const attributes = new Uint8Array(count).fill(attribute.normal);
-  const { tokenTypes } = spec;
   if (tokenTypes) for (let id = 0; id < count; id++) attributes[id] = ofType[tokenTypes[id] as number] ?? 0;
   return attributes;
 }
@@ -103,7 +101,7 @@ export function effectiveAttributes(
   spec: TokenizerSpec,
   idOf: (text: string) => number | undefined,
 ): Uint8Array {
-  const attributes = storedAttributes(spec);
+  const attributes = storedAttributes(packedCount(spec.tokens), spec.tokenTypes);
   const add = (id: number | undefined, bits: number) => {
     if (id !== undefined) attributes[id] = (attributes[id] as number) | bits;
   };

@@ -2,6 +2,7 @@ import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
 import { hexToken, readEscaped, textOf } from "./bpeVocabulary";
 import { duplicateToken, noByteToken } from "./brokenVocabulary";
 import { ByteStrings, hashBytes, hashSeed, type ByteStringArrays } from "./byteStrings";
+import { betweenJunctions, type LastCut } from "./cuts";
 import { blanksForEscapes, escapesForBlanks } from "./escapes";
 import { Junctions } from "./junctions";
 import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
@@ -96,6 +97,7 @@ export class SpmTokenizer implements TextTokenizer {
   private readonly cache = new PieceCache();
   private readonly heap = new MergeHeap();
   private readonly longestToken: number;
+  readonly lastCut: LastCut;
   /** Where symbols start, and what the pair of each with its right neighbour makes (-1: no token). */
   private starts = new Int32Array(256);
   private pairs = new Int32Array(256);
@@ -110,6 +112,7 @@ export class SpmTokenizer implements TextTokenizer {
   ) {
     this.strings = ByteStrings.from(vocabulary.strings);
     this.junctions = new Junctions(vocabulary.junctions);
+    this.lastCut = betweenJunctions(this.junctions);
     let longest = 0;
     for (let i = 0; i < this.strings.count; i++) {
       longest = Math.max(longest, this.strings.end(i) - this.strings.start(i));

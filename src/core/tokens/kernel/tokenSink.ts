@@ -1,3 +1,5 @@
+import type { LastCut } from "./cuts";
+
 /** Token ids, growing. */
 export class TokenSink {
   private ids = new Int32Array(256);
@@ -23,6 +25,8 @@ export class TokenSink {
 
 /** Tokenizes the text between two special tokens. `afterSpecial`: the text is at the start, or follows such a token. */
 export interface TextTokenizer {
+  /** Where well-formed text may be cut; the parts are then tokenized in order, only the first as `afterSpecial`. */
+  readonly lastCut: LastCut;
   count(bytes: Uint8Array, start: number, end: number, afterSpecial: boolean, check: Checkpoint): number;
   encode(
     bytes: Uint8Array,

@@ -1,6 +1,8 @@
-import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
+import { packedCount } from "../../model/tokenizerSpec";
 import { broken } from "./brokenVocabulary";
 import { ByteTrie } from "./byteTrie";
+import type { TokenTables } from "./compiledVocabulary";
+import { noCut } from "./cuts";
 import { attribute, storedAttributes } from "./specialTokens";
 import type { Checkpoint, TextTokenizer, TokenSink } from "./tokenSink";
 import { readCodePoint, utf8Width } from "./utf8";
@@ -9,8 +11,6 @@ export interface UgmRules {
   readonly addSpacePrefix: boolean;
   readonly removeExtraWhitespaces: boolean;
   readonly unknown: number;
-  /** Attributes after llama.cpp's overrides. */
-  readonly attributes: Uint8Array;
 }
 
 const blankAsEscape = [0xe2, 0x96, 0x81];
@@ -19,6 +19,7 @@ const charactersPerCheck = 1 << 16;
 
 /** Unigram (T5): normalizes by the model's character map, then takes the segmentation with the best sum of scores. */
 export class UgmTokenizer implements TextTokenizer {
+  readonly lastCut = noCut;
   private readonly tokens = new ByteTrie();
   private readonly userDefined = new ByteTrie();
   private readonly scores: Float64Array;
@@ -28,29 +29,31 @@ export class UgmTokenizer implements TextTokenizer {
   private length = 0;
 
   constructor(
-    spec: TokenizerSpec,
+    tables: TokenTables,
     private readonly rules: UgmRules,
   ) {
-    const count = packedCount(spec.tokens);
-    const stored = storedAttributes(spec);
+    const { texts } = tables;
+    const count = packedCount(texts);
+    // the matchers are made before llama.cpp overrides attributes, the scores after
+    const stored = storedAttributes(count, tables.tokenTypes);
     this.scores = new Float64Array(count);
     let lowest = Infinity;
     for (let id = 0; id < count; id++) {
-      const score = spec.scores?.[id] ?? 0;
-      const start = spec.tokens.starts[id] as number;
-      const end = spec.tokens.ends[id] as number;
+      const score = tables.scores?.[id] ?? 0;
+      const start = texts.starts[id] as number;
+      const end = texts.ends[id] as number;
       const bits = stored[id] as number;
       if ((bits & attribute.normal) !== 0) lowest = Math.min(lowest, score);
       if ((bits & (attribute.normal | attribute.userDefined | attribute.unused)) !== 0) {
-        this.tokens.insert(spec.tokens.bytes, start, end, id);
+        this.tokens.insert(texts.bytes, start, end, id);
       }
       const isUserDefined = (bits & attribute.userDefined) !== 0;
-      if (isUserDefined) this.userDefined.insert(spec.tokens.bytes, start, end, 0);
-      const raised = ((rules.attributes[id] as number) & attribute.userDefined) !== 0;
+      if (isUserDefined) this.userDefined.insert(texts.bytes, start, end, 0);
+      const raised = ((tables.attributes[id] as number) & attribute.userDefined) !== 0;
       this.scores[id] = raised ? 0 : score;
     }
     this.unknownScore = Math.fround(Math.fround(lowest) - 10);
-    this.charsmap = spec.precompiledCharsmap ? new Charsmap(spec.precompiledCharsmap) : undefined;
+    this.charsmap = tables.charsmap ? new Charsmap(tables.charsmap) : undefined;
   }
 
   count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {

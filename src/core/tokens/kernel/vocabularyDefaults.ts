@@ -60,7 +60,14 @@ const byModel: Readonly<Record<string, Defaults>> = {
   rwkv: { kind: "rwkv", bos: none, eos: none, unknown: none, separator: none, addBos: false, addEos: false },
 };
 
-export function settingsOf(spec: TokenizerSpec): VocabularySettings {
+/** What a GGUF says about its tokenizer without the vocabulary itself. */
+export type TokenizerKeys = Omit<
+  TokenizerSpec,
+  "tokens" | "tokenTypes" | "scores" | "merges" | "precompiledCharsmap"
+> & { readonly tokens: number };
+
+/** @throws UserError where the tokenizer is not known or its special tokens cannot be what they are said to be. */
+export function settingsOf(spec: TokenizerKeys): VocabularySettings {
   const defaults = Object.hasOwn(byModel, spec.model) ? byModel[spec.model] : undefined;
   if (!defaults) {
     throw new UserError(
@@ -69,10 +76,9 @@ export function settingsOf(spec: TokenizerSpec): VocabularySettings {
       say`Count with a running llama-server that loads this model.`,
     );
   }
-  checkLengths(spec);
   const name = spec.model === "gemma4" ? "gemma4" : spec.pre;
   const pre = defaults.kind === "bpe" ? preTokenizerOf(name) : undefined;
-  const count = packedCount(spec.tokens);
+  const count = spec.tokens;
   const id = (given: number | undefined, usual: number) => {
     const inside = usual >= count ? none : usual;
     return given === undefined || given >= count ? inside : given;
@@ -99,7 +105,8 @@ export function settingsOf(spec: TokenizerSpec): VocabularySettings {
   return settings;
 }
 
-function checkLengths(spec: TokenizerSpec): void {
+/** @throws UserError where arrays are missing or too short. */
+export function checkVocabulary(spec: TokenizerSpec): void {
   const count = packedCount(spec.tokens);
   if (count === 0) throw broken("tokenizer.ggml.tokens");
   if (spec.scores && spec.scores.length < count) {

@@ -1,3 +1,4 @@
+import { beforeBlanks } from "./cuts";
 import { classAt } from "./scanner";
 import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
 import { space, toLower } from "./unicodeClasses";
@@ -5,6 +6,8 @@ import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
 
 /** Words between white space, which is dropped, each tokenized alone. */
 export class WhitespaceTokenizer implements TextTokenizer {
+  readonly lastCut = beforeBlanks;
+
   constructor(
     private readonly inner: TextTokenizer,
     private readonly lowercase: boolean,

@@ -1,6 +1,7 @@
-import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
+import { packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteStrings, hashBytes } from "./byteStrings";
 import { duplicateToken } from "./brokenVocabulary";
+import { beforeBlanks } from "./cuts";
 import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
 import {
   isControl,
@@ -24,16 +25,16 @@ const phantomSpace = [0xe2, 0x96, 0x81];
 
 /** WordPiece (BERT): words at white space and punctuation, each covered from the left by the longest tokens. */
 export class WpmTokenizer implements TextTokenizer {
+  readonly lastCut = beforeBlanks;
   private readonly strings: ByteStrings;
   private readonly longest: number;
   private word = new Uint8Array(256);
   private length = 0;
 
   constructor(
-    spec: TokenizerSpec,
+    tokens: PackedStrings,
     private readonly rules: WpmRules,
   ) {
-    const { tokens } = spec;
     const count = packedCount(tokens);
     this.strings = new ByteStrings(count, tokens.bytes.length);
     let longest = 0;
