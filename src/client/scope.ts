@@ -22,11 +22,8 @@ export function scopeOfUris(uris: readonly Uri[]): EstimateRequest {
       say`Open the files and use "Llama Gauge: Estimate Open Editors".`,
     );
   }
-  const [first] = uris;
   const label =
-    first !== undefined && uris.length === 1
-      ? name(first)
-      : localized(say`${count(uris.length)} selected items`);
+    uris.length <= 3 ? uris.map(name).join(", ") : localized(say`${count(uris.length)} selected items`);
   return { label, roots: uris.map((uri) => uri.fsPath) };
 }
 

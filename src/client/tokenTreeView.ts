@@ -96,7 +96,7 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
         ? say`${visibleName(node.label)}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
         : say`${visibleName(node.label)}: ${count(node.tokens)} tokens, ${share} of all`,
     );
-    item.accessibilityInformation = { label: `${name}, ${item.tooltip}` };
+    item.accessibilityInformation = { label: item.tooltip };
     item.contextValue = folder ? "folder" : "file";
     if (node.file === undefined) {
       item.iconPath = ThemeIcon.Folder;

@@ -10,7 +10,7 @@ export function memoryCard(view: View, { memory, model }: GaugeReport, width: nu
   return card(view, {
     id: "memory",
     title: say`Memory`,
-    question: say`what the machine must hold`,
+    question: say`by device`,
     pill: memory.known ? provenancePill(view, memory.value.source) : undefined,
     twin: memory.known,
     body: memory.known
