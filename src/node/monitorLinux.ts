@@ -61,7 +61,9 @@ export class LinuxSystem {
     const known = this.#names.get(pid);
     if (known?.started === started) return known.name;
     const [first = ""] = (text(`/proc/${pid}/cmdline`) ?? "").split("\0");
-    const name = first === "" ? short : path.basename(first);
+    // Browsers write their whole title over the first argument.
+    const [program = first] = first.split(" -", 1);
+    const name = first === "" ? short : path.basename(program).slice(0, 60);
     this.#names.set(pid, { started, name });
     return name;
   }

@@ -11,7 +11,9 @@ const disturbed = 0.06;
 export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined): number {
   const seen = drift === undefined ? 0 : Math.abs(Math.log1p(drift.change)) / 2;
   const floor = { clean: quiet, drift: watchedBadly, unmonitored: watchedBadly, contaminated: disturbed };
-  return Math.max(seen, floor[monitor.verdict]);
+  // Who takes a tenth of the machine for a while makes some runs slower by as much and others not at all.
+  const taken = Math.max(0, ...monitor.events.map((e) => ("share" in e ? e.share : 0)));
+  return Math.max(seen, floor[monitor.verdict], taken / 4);
 }
 
 export function probeCurve(

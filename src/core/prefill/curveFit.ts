@@ -35,6 +35,8 @@ export interface CurveFit {
 const leastNoise = 0.0024;
 /** Assumed of single spans where too few knots show their scatter. */
 const unseenNoise = 0.006;
+/** A handful of tokens at the end of a prompt costs a whole step: their cost per token is another thing. */
+const smallBatch = 64;
 /** Knots before this part of the probed depth say nothing about the slope behind it: warm-up, sliding windows. */
 const tailStart = 0.25;
 /** The same where the cost bends up inside the probe. */
@@ -134,10 +136,14 @@ function toKnots(points: readonly CurvePoint[]): Knot[] {
     const [{ depth, tokens } = { depth: 0, tokens: 1 }] = repeats;
     return { depth, tokens, seconds: median(repeats.map((p) => p.seconds)), middle: depth + tokens / 2 };
   }).sort((p, q) => p.middle - q.middle);
+  const usual = median(all.map((span) => span.tokens));
+  const scrap = (span: CurvePoint): boolean => span.tokens < smallBatch && span.tokens < usual / 4;
   const covers = (span: CurvePoint): boolean =>
-    all.filter((o) => o.tokens < span.tokens && o.middle >= span.depth && o.middle < span.depth + span.tokens)
-      .length >= 2;
-  const finest = all.length > 400 ? all : all.filter((span) => !covers(span));
+    whole.filter(
+      (o) => o.tokens < span.tokens && o.middle >= span.depth && o.middle < span.depth + span.tokens,
+    ).length >= 2;
+  const whole = all.filter((span) => !scrap(span));
+  const finest = whole.length > 400 ? whole : whole.filter((span) => !covers(span));
   const knots: Knot[] = [];
   for (const span of finest) {
     const previous = knots.at(-1);

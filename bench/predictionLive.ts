@@ -1,0 +1,115 @@
+/**
+ * Probes a real llama-server and then really reads prompts two and four times as deep:
+ *   npx esbuild bench/predictionLive.ts --bundle --platform=node --format=esm --packages=external \
+ *     --outfile=out/bench/predictionLive.mjs && node out/bench/predictionLive.mjs [rounds] [probe depth]
+ */
+import { parseArgs } from "node:util";
+import { eventText } from "../src/core/bench/interference";
+import type { MonitorReport } from "../src/core/bench/monitorSample";
+import type { ProbeReport } from "../src/core/bench/probeReport";
+import { formatText } from "../src/core/format";
+import { progressSpans } from "../src/core/prefill/liveEta";
+import { naiveSeconds } from "../src/core/prefill/naive";
+import { predict } from "../src/core/prefill/predict";
+import { startMonitor } from "../src/node/monitor";
+import { listeningProcess } from "../src/node/monitorLinux";
+import { runServerProbe } from "../src/node/serverProbe";
+import { streamCompletion } from "../src/node/serverProbeStream";
+import { forgedModel, type ForgeOptions } from "../test/support/forge/forgeModel";
+import { startLlamaServer, type LlamaServerProcess } from "../test/support/llamaCpp";
+
+interface Setup {
+  readonly name: string;
+  readonly model: ForgeOptions;
+  readonly args: readonly string[];
+}
+
+const setups: readonly Setup[] = [
+  { name: "dense", model: { architecture: "qwen3" }, args: ["-ub", "512"] },
+  {
+    name: "dense, q8_0 KV",
+    model: { architecture: "qwen3" },
+    args: ["-ub", "512", "-ctk", "q8_0", "-ctv", "q8_0"],
+  },
+  { name: "hybrid", model: { architecture: "qwen35moe" }, args: ["-ub", "512"] },
+  { name: "sliding window", model: { architecture: "gemma3" }, args: ["-ub", "512"] },
+  { name: "dense, ubatch 128", model: { architecture: "qwen3" }, args: ["-ub", "128"] },
+];
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const rounds = Number(positionals[0] ?? 1);
+const depth = Number(positionals[1] ?? 4096);
+const only = positionals[2];
+const signal = new AbortController().signal;
+
+console.log(
+  "| setup | to | predicted s | 80 % band | actual s | error % | inside | naive s | watch: probe, run | spread |",
+);
+console.log("|---|---:|---:|---|---:|---:|---|---:|---|---:|");
+for (let round = 0; round < rounds; round++) {
+  for (const setup of setups.filter((s) => only === undefined || s.name === only)) {
+    const server = await startLlamaServer({
+      model: await forgedModel({ size: "slope", contextLength: 65_536, ...setup.model }),
+      args: ["-c", String(4 * depth + 512), "-np", "1", "-t", "1", "-tb", "1", "-b", "512", ...setup.args],
+    });
+    try {
+      await oneSetup(setup, server);
+    } finally {
+      await server.stop();
+    }
+  }
+}
+
+async function oneSetup(setup: Setup, server: LlamaServerProcess): Promise<void> {
+  const probe = await runServerProbe(
+    { url: server.url, budgetSeconds: 60, maxDepth: depth + 64, flags: setup.args.join(" ") },
+    signal,
+  );
+  const deepest = Math.max(...probe.curve.points.map((p) => p.depth + p.tokens));
+  for (const factor of [2, 4]) {
+    const tokens = Math.min(factor * deepest, 4 * depth);
+    const prediction = predict(probe.curve, { tokens });
+    const { seconds, report } = await prefill(server, tokens);
+    const cells = prediction.known
+      ? [
+          prediction.seconds.toFixed(1),
+          `${prediction.lowSeconds.toFixed(1)} – ${prediction.highSeconds.toFixed(1)}`,
+          seconds.toFixed(1),
+          (100 * (prediction.seconds / seconds - 1)).toFixed(1),
+          seconds >= prediction.lowSeconds && seconds <= prediction.highSeconds ? "yes" : "no",
+        ]
+      : ["unknown", "–", seconds.toFixed(1), "–", "–"];
+    const naive = naiveSeconds(probe.curve, tokens).toFixed(1);
+    console.log(
+      `| ${[setup.name, `${tokens} (${factor}x)`, ...cells, naive, `${probe.monitor.verdict}, ${report.verdict}`, (probe.curve.spread ?? 0).toFixed(3)].join(" | ")} |`,
+    );
+    if (process.env["VERBOSE"] !== undefined) explain(probe, report);
+  }
+}
+
+async function prefill(
+  server: LlamaServerProcess,
+  tokens: number,
+): Promise<{ readonly seconds: number; readonly report: MonitorReport }> {
+  const monitor = startMonitor({ intervalSeconds: 1 });
+  const pid = listeningProcess(server.port);
+  if (pid !== undefined) monitor.measure(pid);
+  await monitor.baseline(2, signal);
+  const seed = Math.floor(Math.random() * 1e6);
+  const prompt = Array.from({ length: tokens }, (_, i) => 1000 + ((i * 7919 + seed * 104_729) % 50_000));
+  const answer = await streamCompletion(
+    { url: server.url, prompt, generatedTokens: 1, timeoutSeconds: 3600 },
+    signal,
+  );
+  const report = await monitor.stop();
+  const spans = progressSpans({ total: tokens, cached: 0, progress: answer.progress });
+  if (process.env["VERBOSE"] !== undefined) {
+    console.error(spans.map((s) => `${s.depth}:${((1000 * s.seconds) / s.tokens).toFixed(2)}`).join(" "));
+  }
+  return { seconds: answer.timings?.promptSeconds ?? Number.NaN, report };
+}
+
+function explain(probe: ProbeReport, report: MonitorReport): void {
+  for (const event of [...probe.monitor.events, ...report.events])
+    console.error(`  ${formatText(eventText(event))}`);
+}
