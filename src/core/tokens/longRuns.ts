@@ -1,5 +1,13 @@
-import { letter, mark, number, other, punctuation, space, symbol } from "./kernel/unicodeClasses";
-import { classAt, widthAt } from "./kernel/scanner";
+import {
+  letter,
+  mark,
+  number,
+  other,
+  punctuation,
+  space,
+  symbol,
+  unicodeClasses,
+} from "./kernel/unicodeClasses";
 
 /** A long run of characters of one class. */
 export interface LongRun {
@@ -21,16 +29,18 @@ const words = letter | mark;
 const symbols = mark | punctuation | symbol | other;
 
 /** The longest run of letters, of symbols or of white space that has at least `atLeast` characters. */
-export function longestRun(bytes: Uint8Array, atLeast = riskyRun): LongRun | undefined {
-  // bytes are a cheap bound: a file without that many cannot have the run
-  if (bytes.length < atLeast) return undefined;
+export function longestRun(text: string, atLeast = riskyRun): LongRun | undefined {
+  if (text.length < atLeast) return undefined;
+  const classes = unicodeClasses();
   let longest: LongRun | undefined;
   let line = 1;
   let started = 1;
   let length = 0;
   let running = 0;
-  for (let at = 0; at < bytes.length; at += widthAt(bytes, at)) {
-    const kind = groupOf(classAt(bytes, at));
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0;
+    if (code > 0xffff) at++;
+    const kind = groupOf(classes[code] as number);
     if ((kind & running) === 0) {
       running = kind;
       length = 0;
@@ -40,7 +50,7 @@ export function longestRun(bytes: Uint8Array, atLeast = riskyRun): LongRun | und
     }
     length++;
     if (length >= atLeast && length > (longest?.length ?? 0)) longest = { line: started, length };
-    if (bytes[at] === 0x0a) line++;
+    if (code === 0x0a) line++;
   }
   return longest;
 }

@@ -46,6 +46,8 @@ export const tokenizerOf = (vocabulary: CompiledVocabulary): Kernel => new Vocab
 const noCheck: Checkpoint = () => undefined;
 
 const usualPartBytes = 1 << 20;
+/** Longer texts are not encoded as a whole. */
+const longText = 1 << 22;
 
 class VocabularyKernel implements Kernel {
   readonly settings: VocabularySettings;
@@ -80,6 +82,7 @@ class VocabularyKernel implements Kernel {
   }
 
   count(text: TextPiece, options: TokenizeOptions = {}): number {
+    if (text.length > longText) return this.countPieces([text], options);
     const counter = this.counter(options);
     this.parts(this.bytesOf(text), options, true, counter);
     return counter.total();

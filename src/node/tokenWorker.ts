@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import type { MessagePort } from "node:worker_threads";
+import { unpackVocabulary } from "../core/tokens/kernel/bundle";
+import { tokenizerOf, type Kernel } from "../core/tokens/kernel/kernel";
+import { longestRun } from "../core/tokens/longRuns";
+import { UserError } from "../core/userError";
+import type { TokenAnswer, TokenReply, TokenRequest, TokenTask } from "./tokenWorkerMessages";
+import { openVocabulary } from "./vocabularyCache";
+
+/** Answers token requests on a port, one after the other. */
+export function serveTokens(port: MessagePort): void {
+  const kernels = new Kernels();
+  port.on("message", (request: TokenRequest) => {
+    const reply = replyTo(request, kernels);
+    port.postMessage(reply);
+  });
+}
+
+class Cancelled extends Error {}
+
+/** Vocabularies in use; the one used last is kept, another only while it is needed. */
+class Kernels {
+  private current: { readonly block: SharedArrayBuffer; readonly kernel: Kernel } | undefined;
+
+  of(block: SharedArrayBuffer | undefined): Kernel {
+    if (!block) throw new Error("no vocabulary was given");
+    if (this.current?.block !== block) {
+      const vocabulary = unpackVocabulary(block);
+      if (!vocabulary) throw new Error("the shared vocabulary is damaged");
+      this.current = { block, kernel: tokenizerOf(vocabulary) };
+    }
+    return this.current.kernel;
+  }
+}
+
+function replyTo(request: TokenRequest, kernels: Kernels): TokenReply {
+  const { id } = request;
+  const flag = new Int32Array(request.cancelled);
+  const checkpoint = () => {
+    if (Atomics.load(flag, 0) !== 0) throw new Cancelled();
+  };
+  try {
+    checkpoint();
+    return { id, answer: answer(request.task, request.block, kernels, checkpoint) };
+  } catch (error) {
+    if (error instanceof Cancelled) return { id, cancelled: true };
+    if (error instanceof UserError) {
+      const { reason, problem, remedy } = error;
+      return { id, userError: { reason, problem, remedy } };
+    }
+    return { id, failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+function answer(
+  task: TokenTask,
+  block: SharedArrayBuffer | undefined,
+  kernels: Kernels,
+  checkpoint: () => void,
+): TokenAnswer {
+  switch (task.kind) {
+    case "open": {
+      const opened = openVocabulary(task.file, task.cacheDir);
+      const fingerprint = createHash("sha256")
+        .update(new Uint8Array(opened.block))
+        .digest("hex")
+        .slice(0, 32);
+      return { kind: "opened", block: opened.block, keys: opened.vocabulary.keys, fingerprint };
+    }
+    case "count": {
+      const kernel = kernels.of(block);
+      const tokens = task.texts.map((text) => kernel.count(text, { ...task.flags, checkpoint }));
+      const longRuns = task.longRuns ? task.texts.map((text) => longestRun(text)) : [];
+      return { kind: "counted", tokens, longRuns };
+    }
+    case "encode":
+      return { kind: "encoded", ids: kernels.of(block).encode(task.text, { ...task.flags, checkpoint }) };
+  }
+}

@@ -1,0 +1,54 @@
+import type { UserErrorReason } from "../core/userError";
+import type { Text } from "../core/text";
+import type { LongRun } from "../core/tokens/longRuns";
+import type { TokenizerKeys } from "../core/tokens/kernel/vocabularyDefaults";
+
+export interface TokenizeFlags {
+  readonly addSpecial: boolean;
+  readonly parseSpecial: boolean;
+}
+
+/** What a token worker is asked. */
+export type TokenTask =
+  /** Opens a vocabulary and hands out its block. */
+  | { readonly kind: "open"; readonly file: string; readonly cacheDir?: string }
+  /** Tokens of each text. `longRuns`: also look for runs that may crash llama.cpp. */
+  | {
+      readonly kind: "count";
+      readonly texts: readonly string[];
+      readonly flags: TokenizeFlags;
+      readonly longRuns: boolean;
+    }
+  | { readonly kind: "encode"; readonly text: string | Uint8Array; readonly flags: TokenizeFlags };
+
+export interface TokenRequest {
+  readonly id: number;
+  readonly task: TokenTask;
+  /** The vocabulary to work with. */
+  readonly block?: SharedArrayBuffer;
+  /** One number that becomes 1 when nobody waits any more. */
+  readonly cancelled: SharedArrayBuffer;
+}
+
+export type TokenAnswer =
+  | {
+      readonly kind: "opened";
+      readonly block: SharedArrayBuffer;
+      readonly keys: TokenizerKeys;
+      readonly fingerprint: string;
+    }
+  | {
+      readonly kind: "counted";
+      readonly tokens: readonly number[];
+      readonly longRuns: readonly (LongRun | undefined)[];
+    }
+  | { readonly kind: "encoded"; readonly ids: Int32Array };
+
+export type TokenReply =
+  | { readonly id: number; readonly answer: TokenAnswer }
+  | { readonly id: number; readonly cancelled: true }
+  | {
+      readonly id: number;
+      readonly userError: { readonly reason: UserErrorReason; readonly problem: Text; readonly remedy: Text };
+    }
+  | { readonly id: number; readonly failure: string };
