@@ -1,6 +1,7 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
 import type { ContextPlan } from "./contextPlan";
+import { computeOnOneBackend } from "./graph/modelGraph";
 import { graphSizes, type GraphSizes } from "./graphSizes";
 import { host, type Placement } from "./placement";
 
@@ -35,7 +36,7 @@ export function computeBuffers(
   const peak = peakOf(model, plan, sizes);
   const count = placed.devices.length;
   if (count === 0) {
-    return { devices: [], host: around(masks + peak + 16 * column, 0.02), copies: 1, masks };
+    return { devices: [], host: around(computeOnOneBackend(model, plan), 0.01), copies: 1, masks };
   }
   const whole = placed.fullyOffloaded && !placed.overridden && plan.kvOffload;
   if (whole && count === 1) {

@@ -81,6 +81,10 @@ export interface Model {
   readonly stateKeys: StateShapeKeys;
   /** Width of the sparse-attention indexer's K row, 0 without one. */
   readonly indexerKeyLength: number;
+  /** Positions have sections (M-RoPE): four of them for each token. */
+  readonly positionSections: boolean;
+  /** `rope.dimension_count`, 0 where absent. */
+  readonly ropeDimensions: number;
   /** Values of one layer's extra embedding (Gemma 3n and 4). */
   readonly perLayerEmbedding: number;
   readonly causal: boolean;

@@ -6,6 +6,9 @@ import { metadataOf } from "./metadata";
 import type { Experts, MlaShape, Model, ModelWarning } from "./model";
 import { tensorSizes } from "./tensorSizes";
 
+/** Architectures that read `rope.dimension_sections`. */
+const sectioned =
+  /^(qwen2vl|qwen3vl|qwen3vlmoe|qwen35|qwen35moe|qwen3tts|paddleocr|hunyuan_vl|glm4|glm4moe)$/;
 /** More layers than any model has; a header asking for more is lying. */
 const maxLayers = 4096;
 
@@ -63,6 +66,10 @@ export function modelOf(header: GgufHeader): Model {
       headSize: meta.integer("wkv.head_size") ?? meta.integer("kda.head_dim") ?? 0,
     },
     indexerKeyLength: meta.integer("attention.indexer.key_length") ?? 0,
+    positionSections:
+      sectioned.test(meta.architecture) &&
+      (meta.perLayer("rope.dimension_sections", 4) ?? []).some((section) => section > 0),
+    ropeDimensions: meta.integer("rope.dimension_count") ?? 0,
     perLayerEmbedding: meta.integer("embedding_length_per_layer_input") ?? 0,
     causal: header.metadata.get(`${meta.architecture}.attention.causal`) !== false,
     poolingType: meta.integer("pooling_type") ?? 0,

@@ -1,0 +1,173 @@
+import type { Layer } from "../../model/model";
+import { isQuantised } from "../contextPlan";
+import { swaCells } from "../kvCache";
+import { block, wide, type GraphContext } from "./context";
+import type { Tensor } from "./graph";
+
+export interface AttentionStyle {
+  /** Layers whose Q and K stay what their projection is: neither rotary positions nor a norm over heads. */
+  readonly noRope?: "all" | "full";
+  /** Another matrix gates the attention's output. */
+  readonly gate?: "matrix" | "withQuery";
+}
+
+/** Attention of one layer from its normed input up to, not including, the output projection. */
+export function attention(
+  context: GraphContext,
+  layer: Layer,
+  normed: Tensor,
+  style: AttentionStyle,
+): Tensor {
+  const { graph } = context;
+  const sizes = attentionSizes(context, layer);
+  const rotation = rotations(context, layer);
+  const projected = projections(context, layer, normed, sizes, style, rotation);
+  if (projected.key !== undefined && projected.value !== undefined) {
+    storeKv(context, layer, projected.key, projected.value, projected.fused);
+  }
+  let out = attend(context, layer, projected.query, sizes);
+  if (rotation.value > 0) out = rotated(context, layer, "v_rot", rotation.value, out);
+  context.beforeTail();
+  if (style.gate === undefined) return out;
+  const gate =
+    projected.gate === undefined
+      ? graph.op(sizes.output, normed)
+      : graph.op(sizes.output, graph.view(projected.gate));
+  return graph.inPlace(sizes.output, out, graph.inPlace(sizes.output, gate));
+}
+
+interface Projections {
+  readonly query: Tensor;
+  readonly key?: Tensor;
+  readonly value?: Tensor;
+  /** K and V are views of one product. */
+  readonly fused: boolean;
+  readonly gate?: Tensor;
+}
+
+function projections(
+  context: GraphContext,
+  layer: Layer,
+  normed: Tensor,
+  sizes: AttentionSizes,
+  style: AttentionStyle,
+  rotation: Rotations,
+): Projections {
+  const { graph } = context;
+  const keyRotated = (tensor: Tensor): Tensor =>
+    rotation.key > 0 ? rotated(context, layer, "k_rot", rotation.key, tensor) : tensor;
+  const valueRotated = (tensor: Tensor): Tensor =>
+    rotation.value > 0 ? rotated(context, layer, "v_rot", rotation.value, tensor) : tensor;
+  const untouched = style.noRope === "all" || (style.noRope === "full" && layer.kind === "attention");
+  if (context.has(block(layer, "attn_qkv"))) {
+    const all = graph.op(sizes.query + sizes.key + sizes.value, normed);
+    const part = (bytes: number): Tensor => (untouched ? graph.view(all) : positioned(context, all, bytes));
+    const query = keyRotated(part(sizes.query));
+    const key = keyRotated(part(sizes.key));
+    return { query, key, value: valueRotated(graph.view(all)), fused: rotation.value === 0 };
+  }
+  const place = (projection: Tensor, bytes: number): Tensor =>
+    untouched ? projection : positioned(context, projection, bytes);
+  const wideQuery = style.gate === "withQuery" ? 2 * sizes.query : sizes.query;
+  const projection = graph.op(wideQuery, normed);
+  const gate = style.gate === "withQuery" ? { gate: projection } : {};
+  const query = keyRotated(place(projection, sizes.query));
+  if (!layer.ownsKv) return { query, fused: false, ...gate };
+  const makeValue = (): Tensor => valueRotated(graph.op(sizes.value, normed));
+  const makeKey = (): Tensor => keyRotated(place(graph.op(sizes.key, normed), sizes.key));
+  // the cache with windows has its own order
+  if (context.model.slidingWindow > 0) {
+    const key = makeKey();
+    return { query, key, value: makeValue(), fused: false, ...gate };
+  }
+  const value = makeValue();
+  return { query, key: makeKey(), value, fused: false, ...gate };
+}
+
+export interface AttentionSizes {
+  readonly query: number;
+  readonly key: number;
+  readonly value: number;
+  readonly output: number;
+}
+
+export function attentionSizes(context: GraphContext, layer: Layer): AttentionSizes {
+  return {
+    query: wide(context, layer.heads * layer.keyLength),
+    key: wide(context, layer.kvHeads * layer.keyLength),
+    value: wide(context, layer.kvHeads * layer.valueLength),
+    output: wide(context, layer.heads * layer.valueLength),
+  };
+}
+
+/** RoPE, or a norm, over the heads: they are a view of the projection, and ggml does not write over a view. */
+function positioned(context: GraphContext, projected: Tensor, bytes: number): Tensor {
+  return context.graph.op(bytes, projected, positions(context));
+}
+
+/** One position for each token, four where they have sections (M-RoPE). */
+export function positions(context: GraphContext): Tensor {
+  return context.input("positions", (context.model.positionSections ? 16 : 4) * context.tokens);
+}
+
+/** Rows of the cache the tokens go to: one index each; one per value of V where V is stored transposed. */
+function storeKv(context: GraphContext, layer: Layer, key: Tensor, value: Tensor, fused: boolean): void {
+  const { graph, tokens, plan, model } = context;
+  const own = layer.kvHeads * layer.valueLength;
+  const widest = Math.max(...model.layers.map((each) => (each.ownsKv ? each.kvHeads * each.valueLength : 0)));
+  const perToken = plan.flashAttention ? 1 : widest;
+  graph.store(key, context.input(`k_idxs ${layer.kind}`, 8 * tokens));
+  const kept = plan.flashAttention || !fused ? value : graph.op(wide(context, own), value);
+  graph.store(kept, context.input(`v_idxs ${layer.kind}`, 8 * tokens * perToken));
+}
+
+/** K alone, as MLA stores it. */
+export function storeKey(context: GraphContext, layer: Layer, key: Tensor): void {
+  context.graph.store(key, context.input(`k_idxs ${layer.kind}`, 8 * context.tokens));
+}
+
+export function cellsOf(context: GraphContext, layer: Layer): number {
+  return layer.kind === "swa" ? swaCells(context.model, context.plan) : context.plan.slot.nCtxSeq;
+}
+
+function maskOf(context: GraphContext, layer: Layer): Tensor {
+  const bytes = cellsOf(context, layer) * context.tokens * (context.plan.flashAttention ? 2 : 4);
+  return context.input(`mask ${layer.kind}`, bytes);
+}
+
+/** Fused, or with the score matrix, its softmax in place and the mixed values once more in order. */
+export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: AttentionSizes): Tensor {
+  const { graph, plan } = context;
+  const mask = maskOf(context, layer);
+  if (plan.flashAttention) return graph.op(sizes.output, q, mask);
+  const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q);
+  const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
+  return graph.op(sizes.output, graph.op(sizes.output, weights));
+}
+
+/** Hadamard rotation of a quantised cache (builds from 8619 on): a product into a new tensor. */
+function rotated(context: GraphContext, layer: Layer, name: string, size: number, tensor: Tensor): Tensor {
+  const matrix = context.input(`${name} ${layer.kind}`, size * size * 4);
+  return context.graph.op(context.graph.bytesOf(tensor), matrix, tensor);
+}
+
+interface Rotations {
+  readonly key: number;
+  readonly value: number;
+}
+
+function rotations(context: GraphContext, layer: Layer): Rotations {
+  const { model, plan } = context;
+  const owners = model.layers.filter((each) => each.ownsKv && !each.mtp && each.kind === layer.kind);
+  const of = (length: (each: Layer) => number, most: number): number => {
+    const size = length(layer);
+    if (size === 0 || size % 64 !== 0 || owners.some((each) => length(each) !== size)) return 0;
+    let side = 64;
+    while (side < most && size % (side * 2) === 0) side *= 2;
+    return side;
+  };
+  return {
+    key: isQuantised(plan.typeK) ? of((each) => each.keyLength, 1024) : 0,
+    value: isQuantised(plan.typeV) ? of((each) => each.valueLength, 64) : 0,
+  };
+}

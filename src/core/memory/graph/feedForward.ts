@@ -1,0 +1,105 @@
+import type { Layer } from "../../model/model";
+import { block, scaled, type GraphContext } from "./context";
+import type { Tensor } from "./graph";
+
+/** gate and up in parallel, their product, down (llm_graph_context::build_ffn). */
+export function denseFeedForward(
+  context: GraphContext,
+  layer: Layer,
+  suffix: string,
+  normed: Tensor,
+): Tensor {
+  const { graph } = context;
+  const name = (part: string): string => block(layer, `ffn_${part}${suffix}`);
+  const otherwise = suffix === "" ? layer.feedForward : (context.model.experts?.sharedFeedForward ?? 0);
+  const width = context.size(name("down"), 0, otherwise);
+  const bytes = scaled(context, normed, width);
+  const out = graph.bytesOf(normed);
+  if (context.has(name("gate")) || context.model.tensors.all.length === 0) {
+    const gate = graph.op(bytes, normed);
+    const up = graph.op(bytes, normed);
+    return graph.op(out, graph.op(bytes, gate, up));
+  }
+  const made = context.size(name("up"), 1, width);
+  const up = graph.op(scaled(context, normed, made), normed);
+  return graph.op(out, made === 2 * width ? graph.op(bytes, up) : graph.inPlace(bytes, up));
+}
+
+/** Router, expert products and their weighted sum (llm_graph_context::build_moe_ffn). */
+export function mixtureOfExperts(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
+  const { graph, model } = context;
+  const { experts } = model;
+  if (experts === undefined) return normed;
+  const used = Math.max(1, experts.used);
+  const width = context.size(block(layer, "ffn_down_exps"), 0, experts.feedForward);
+  const all = scaled(context, normed, experts.count);
+  const few = scaled(context, normed, used);
+  const inner = scaled(context, normed, used * width);
+  const outer = graph.bytesOf(normed) * used;
+  const logits = graph.op(all, normed);
+  const probabilities = graph.inPlace(all, logits);
+  const sorted = graph.op(all, probabilities);
+  const chosen = graph.view(sorted);
+  const weights = graph.op(few, probabilities, chosen);
+  const sum = graph.op(scaled(context, normed, 1), weights);
+  const normal = graph.inPlace(few, weights, graph.inPlace(graph.bytesOf(sum), sum));
+  const early =
+    model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, normed), normal) : undefined;
+  const active = activeExperts(context, layer, early ?? normed, chosen, inner);
+  const down = graph.op(outer, active, chosen);
+  const weighted = early === undefined ? graph.inPlace(outer, down, normal) : down;
+  return sumOfExperts(context, weighted, used, graph.bytesOf(normed));
+}
+
+function activeExperts(
+  context: GraphContext,
+  layer: Layer,
+  from: Tensor,
+  chosen: Tensor,
+  inner: number,
+): Tensor {
+  const { graph, model } = context;
+  if (context.has(block(layer, "ffn_gate_up_exps"))) {
+    const both = graph.op(2 * inner, from, chosen);
+    return graph.op(inner, graph.view(both), graph.view(both));
+  }
+  const gated = context.has(block(layer, "ffn_gate_exps")) || model.tensors.all.length === 0;
+  const gate = gated ? graph.op(inner, from, chosen) : undefined;
+  const up = graph.op(inner, from, chosen);
+  return gate === undefined ? graph.inPlace(inner, up) : graph.op(inner, gate, up);
+}
+
+function sumOfExperts(context: GraphContext, weighted: Tensor, used: number, bytes: number): Tensor {
+  const { graph } = context;
+  const [first, second, ...rest] = Array.from({ length: used }, () => graph.view(weighted));
+  context.beforeTail();
+  if (first === undefined) return weighted;
+  if (second === undefined) return graph.op(bytes, first);
+  return rest.reduce((sum, next) => graph.inPlace(bytes, sum, next), graph.op(bytes, first, second));
+}
+
+/** Dense or mixture, as the layer has it, with the shared experts beside the chosen ones. */
+export function feedForward(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
+  const { graph } = context;
+  if (!isMixture(context, layer)) return denseFeedForward(context, layer, "", normed);
+  const routed = mixtureOfExperts(context, layer, normed);
+  if (!hasShared(context, layer)) return routed;
+  const shared = denseFeedForward(context, layer, "_shexp", normed);
+  const bytes = graph.bytesOf(routed);
+  if (!context.has(block(layer, "ffn_gate_inp_shexp"))) return graph.inPlace(bytes, routed, shared);
+  const gate = graph.op(scaled(context, normed, 1), normed);
+  return graph.inPlace(bytes, routed, graph.inPlace(bytes, shared, gate));
+}
+
+export function isMixture(context: GraphContext, layer: Layer): boolean {
+  const { experts, tensors } = context.model;
+  if (experts === undefined) return false;
+  if (tensors.all.length > 0) return context.has(block(layer, "ffn_down_exps"));
+  return layer.index >= experts.leadingDense;
+}
+
+function hasShared(context: GraphContext, layer: Layer): boolean {
+  const { experts, tensors } = context.model;
+  if (tensors.all.length > 0) return context.has(block(layer, "ffn_down_shexp"));
+  return (experts?.sharedFeedForward ?? 0) > 0;
+}

@@ -1,0 +1,225 @@
+import type { Layer, Model } from "../../model/model";
+import type { ContextPlan } from "../contextPlan";
+import { attend, attention, attentionSizes } from "./attention";
+import { block, type GraphContext } from "./context";
+import { feedForward, isMixture } from "./feedForward";
+import { Graph, type Tensor } from "./graph";
+import { expandedLatentAttention, latentAttention, storeExpanded } from "./latentAttention";
+import { deltaNet, mamba, mamba2, shiftRows, shortConvolution } from "./recurrentLayers";
+import { styleOf, type LayerStyle } from "./styles";
+
+/** Bytes of the compute buffer where one backend does everything. */
+export function computeOnOneBackend(model: Model, plan: ContextPlan): number {
+  return buildGraph(model, plan).reserve([32])[0] ?? 0;
+}
+
+type TensorShapes = ReadonlyMap<string, readonly number[]>;
+
+const shapesOf = new WeakMap<Model, TensorShapes>();
+
+function tensorShapes(model: Model): TensorShapes {
+  const found = shapesOf.get(model);
+  if (found !== undefined) return found;
+  const shapes = new Map<string, readonly number[]>();
+  for (const { name, info } of model.tensors.all) {
+    if (name.endsWith(".weight")) shapes.set(name.slice(0, -7), info.shape);
+  }
+  shapesOf.set(model, shapes);
+  return shapes;
+}
+
+/** The graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences. */
+export function buildGraph(model: Model, plan: ContextPlan): Graph {
+  const builder = new ModelGraph(model, plan);
+  builder.build();
+  return builder.graph;
+}
+
+class ModelGraph implements GraphContext {
+  readonly graph = new Graph();
+  readonly tokens: number;
+  readonly sequences: number;
+  readonly outputs: number;
+  readonly embedding: number;
+  private readonly inputs = new Map<string, Tensor>();
+  private readonly shapes: TensorShapes;
+  private readonly style: LayerStyle;
+  private readonly layers: readonly Layer[];
+  /** Shift rows of a recurrent layer that were taken out ahead of its turn. */
+  private readonly shifts = new Map<number, Tensor>();
+  private at = 0;
+  private expansionsLeft = 0;
+
+  constructor(
+    readonly model: Model,
+    readonly plan: ContextPlan,
+  ) {
+    this.sequences = plan.slot.slots;
+    this.tokens = Math.ceil(plan.ubatch / this.sequences) * this.sequences;
+    this.outputs = Math.max(plan.outputs, Math.min(this.sequences, this.tokens));
+    this.embedding = 4 * this.tokens * model.embeddingLength;
+    this.shapes = tensorShapes(model);
+    this.style = styleOf(model.architecture);
+    this.layers = model.layers.filter((layer) => !layer.mtp);
+  }
+
+  has(tensor: string): boolean {
+    return this.shapes.has(tensor);
+  }
+
+  size(tensor: string, dimension: 0 | 1, otherwise: number): number {
+    return this.shapes.get(tensor)?.[dimension] ?? otherwise;
+  }
+
+  input(name: string, bytes: number): Tensor {
+    const found = this.inputs.get(name);
+    if (found !== undefined) return found;
+    const made = this.graph.input(bytes);
+    this.inputs.set(name, made);
+    return made;
+  }
+
+  beforeTail(): void {
+    this.expansionsLeft -= 1;
+    if (this.expansionsLeft === 0) this.takeShiftAhead();
+  }
+
+  build(): void {
+    const { graph, model } = this;
+    let hidden = this.embeddings();
+    if (this.layers[0] !== undefined && this.expansionsOf(this.layers[0]) === 0) this.takeShiftAhead();
+    this.layers.forEach((layer, i) => {
+      this.at = i + 1;
+      if (i === 0 && needsShiftAhead(model, layer)) this.shifts.set(layer.index, shiftRows(this, layer));
+      this.expansionsLeft = this.expansionsOf(layer);
+      hidden = this.layer(layer, hidden, i === this.layers.length - 1);
+    });
+    const normed = graph.inPlace(graph.bytesOf(hidden), hidden);
+    graph.op(4 * model.vocabularySize * this.outputs, normed);
+  }
+
+  /** Token embeddings, and beside them the branch for embeddings from outside, of which two tensors are never freed. */
+  private embeddings(): Tensor {
+    const { graph, embedding, tokens } = this;
+    graph.storeInto(this.input("external embeddings", embedding));
+    const embedded = graph.op(embedding, this.input("tokens", 4 * tokens));
+    const mixed = graph.op(embedding, this.input("mixed tokens", 4 * tokens));
+    const copy = graph.op(embedding, this.input("mixed embeddings", embedding));
+    graph.storeInto(copy, mixed, this.input("mixed slots", 8 * tokens));
+    return embedded;
+  }
+
+  private expansionsOf(layer: Layer): number {
+    return (layer.kind === "none" ? 0 : 1) + (isMixture(this, layer) ? 1 : 0);
+  }
+
+  /** Recurrent layers take their shift rows before the layers above have finished. */
+  private takeShiftAhead(): void {
+    for (let i = this.at; i < this.layers.length; i++) {
+      const layer = this.layers[i];
+      if (layer === undefined) return;
+      if (needsShiftAhead(this.model, layer)) this.shifts.set(layer.index, shiftRows(this, layer));
+      if (this.expansionsOf(layer) > 0) return;
+    }
+  }
+
+  private layer(layer: Layer, hidden: Tensor, last: boolean): Tensor {
+    const parallel = this.style.parallel;
+    if (parallel !== undefined) return this.parallelLayer(layer, hidden, last, parallel);
+    const { graph, style } = this;
+    if (layer.kind === "none") return this.feedForwardOnly(layer, hidden, last);
+    const normed = style.noInputNorm === true ? hidden : graph.op(this.embedding, hidden);
+    let mixed = this.mixer(layer, normed);
+    let residual = hidden;
+    if (last) {
+      mixed = this.rows(mixed);
+      residual = this.rows(residual);
+    }
+    const bytes = graph.bytesOf(mixed);
+    const middle =
+      style.residualFirst === true
+        ? graph.inPlace(bytes, residual, mixed)
+        : graph.inPlace(bytes, mixed, residual);
+    if (!this.hasFeedForward(layer)) return middle;
+    const fed = feedForward(this, layer, style.noInputNorm === true ? middle : graph.op(bytes, middle));
+    return style.residualFirst === true
+      ? graph.inPlace(bytes, middle, fed)
+      : graph.inPlace(bytes, fed, middle);
+  }
+
+  private hasFeedForward(layer: Layer): boolean {
+    if (this.shapes.size === 0) return layer.feedForward > 0 || this.model.experts !== undefined;
+    return this.has(block(layer, "ffn_down")) || this.has(block(layer, "ffn_down_exps"));
+  }
+
+  /** Attention or recurrence, to the end of its output projection. */
+  private mixer(layer: Layer, normed: Tensor): Tensor {
+    const { graph, model } = this;
+    if (layer.kind === "recurrent") return graph.view(this.recurrent(layer, normed));
+    if (model.mla !== undefined)
+      return graph.op(this.embedding, latentAttention(this, layer, model.mla, normed));
+    if (this.has(block(layer, "attn_kv_a_mqa"))) {
+      const projected = expandedLatentAttention(this, layer, normed);
+      storeExpanded(this, layer, projected);
+      const out = attend(this, layer, projected.query, attentionSizes(this, layer));
+      this.beforeTail();
+      return graph.op(this.embedding, out);
+    }
+    return graph.op(this.embedding, attention(this, layer, normed, this.style.attention));
+  }
+
+  private recurrent(layer: Layer, normed: Tensor): Tensor {
+    const { model } = this;
+    if (model.rules?.recurrent?.kind === "interval") return deltaNet(this, layer, normed);
+    const shift = this.shifts.get(layer.index) ?? shiftRows(this, layer);
+    if (model.rules?.state === "shortconv") return shortConvolution(this, layer, shift, normed);
+    if (model.architecture === "mamba" || model.architecture === "jamba")
+      return mamba(this, layer, shift, normed);
+    return mamba2(this, layer, shift, normed);
+  }
+
+  private feedForwardOnly(layer: Layer, hidden: Tensor, last: boolean): Tensor {
+    const { graph } = this;
+    let fed = feedForward(this, layer, graph.op(this.embedding, hidden));
+    let residual = hidden;
+    if (last) {
+      fed = this.rows(fed);
+      residual = this.rows(residual);
+    }
+    return graph.inPlace(graph.bytesOf(fed), fed, residual);
+  }
+
+  private parallelLayer(
+    layer: Layer,
+    hidden: Tensor,
+    last: boolean,
+    kind: "shared" | "first" | "second",
+  ): Tensor {
+    const { graph } = this;
+    const normed = graph.op(this.embedding, hidden);
+    const mixed = attention(this, layer, normed, this.style.attention);
+    const project = (): Tensor => {
+      const out = graph.op(this.embedding, mixed);
+      return last ? this.rows(out) : out;
+    };
+    const early = kind === "first" ? project() : undefined;
+    const own = kind === "second" ? graph.op(this.embedding, hidden) : normed;
+    const fed = feedForward(this, layer, last ? this.rows(own) : own);
+    const residual = last ? this.rows(hidden) : hidden;
+    const bytes = graph.bytesOf(fed);
+    if (early !== undefined) return graph.inPlace(bytes, graph.inPlace(bytes, early, fed), residual);
+    if (kind === "second") return graph.inPlace(bytes, graph.inPlace(bytes, fed, project()), residual);
+    const sum = graph.inPlace(bytes, fed, residual);
+    return graph.inPlace(bytes, sum, project());
+  }
+
+  /** Of the last layer's tokens only those whose logits are asked for go on. */
+  private rows(tensor: Tensor): Tensor {
+    const bytes = (this.embedding / this.tokens) * this.outputs;
+    return this.graph.op(bytes, tensor, this.input("out ids", 4 * this.outputs));
+  }
+}
+
+function needsShiftAhead(model: Model, layer: Layer): boolean {
+  return layer.kind === "recurrent" && model.rules?.recurrent?.kind !== "interval";
+}

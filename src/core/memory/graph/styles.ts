@@ -1,0 +1,52 @@
+import type { AttentionStyle } from "./attention";
+
+/** How an architecture's layers are put together, as far as it shows in memory (src/models/*.cpp). */
+export interface LayerStyle {
+  readonly attention: AttentionStyle;
+  /** No norm before attention and feed-forward, but after them. */
+  readonly noInputNorm?: boolean;
+  /**
+   * Attention and feed-forward side by side. shared: both read one norm, attention's output is projected last; first: it
+   * is projected first; second: the feed-forward has a norm of its own.
+   */
+  readonly parallel?: "shared" | "first" | "second";
+  /** The residual is the first operand of the sum. */
+  readonly residualFirst?: boolean;
+}
+
+const noRope: LayerStyle = { attention: { noRope: "all" } };
+const normsAfter: LayerStyle = { attention: {}, noInputNorm: true };
+const sideBySide: LayerStyle = { attention: {}, parallel: "shared" };
+const cohere2: LayerStyle = { attention: { noRope: "full" }, parallel: "shared" };
+const gatedQuery: LayerStyle = { attention: { gate: "withQuery" } };
+
+const styles: Readonly<Record<string, LayerStyle>> = {
+  gpt2: noRope,
+  bloom: noRope,
+  mpt: noRope,
+  starcoder: noRope,
+  jais: noRope,
+  refact: noRope,
+  jamba: noRope,
+  nemotron_h: noRope,
+  nemotron_h_moe: noRope,
+  olmo2: normsAfter,
+  exaone4: normsAfter,
+  smallthinker: { attention: { noRope: "full" } },
+  afmoe: { attention: { gate: "matrix" } },
+  lfm2: { attention: {}, residualFirst: true },
+  lfm2moe: { attention: {}, residualFirst: true },
+  phi2: { attention: {}, parallel: "first" },
+  "command-r": sideBySide,
+  cohere2,
+  cohere2moe: sideBySide,
+  plamo: sideBySide,
+  falcon: { attention: {}, parallel: "second" },
+  qwen35: gatedQuery,
+  qwen35moe: gatedQuery,
+  qwen3next: gatedQuery,
+};
+
+const plain: LayerStyle = { attention: {} };
+
+export const styleOf = (architecture: string): LayerStyle => styles[architecture] ?? plain;
