@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FileSource, Tokenizer } from "../../src/core/ports";
+import { countFiles } from "../../src/core/tokens/countFiles";
+import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
+import { defaultWalkOptions } from "../../src/core/tokens/files";
+import { workspaceFiles } from "../../src/node/workspaceFiles";
+
+/** Large trees: everything is accounted for, memory stays bounded, cancel is honoured at once. */
+
+const manyFiles = 50_000;
+let root: string;
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(path.join(os.tmpdir(), "gauge-large-")));
+  for (let folder = 0; folder < 100; folder++) {
+    const at = path.join(root, "many", `d${folder % 10}`, `e${folder}`);
+    mkdirSync(at, { recursive: true });
+    for (let file = 0; file < manyFiles / 100; file++)
+      writeFileSync(path.join(at, `f${file}.ts`), `let v${file} = 1;\n`);
+  }
+  writeFileSync(path.join(root, "many", ".gitignore"), "*.log\nnode_modules/\n/dist\n");
+});
+
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+const request = (folder: string) => ({ roots: [path.join(root, folder)], options: defaultWalkOptions });
+
+describe("50 000 files", () => {
+  it("are all listed and counted", async () => {
+    const files = workspaceFiles();
+    const parts = { files, tokenizer: assumedTokenizer(files.pause), clock: Date };
+    const result = await countFiles(parts, request("many"), () => undefined, new AbortController().signal);
+    expect(result.files).toHaveLength(manyFiles + 1);
+    expect(result.skipped).toEqual([]);
+    expect(new Set(result.files.map(({ file }) => file.label)).size).toBe(manyFiles + 1);
+  });
+
+  it.each([1, 4_000, 30_000])("stop within 100 ms when cancelled after %i", async (after) => {
+    const files = workspaceFiles();
+    const controller = new AbortController();
+    let cancelledAt = 0;
+    const parts = { files, tokenizer: assumedTokenizer(files.pause), clock: Date };
+    const counting = countFiles(
+      parts,
+      request("many"),
+      ({ filesDone }) => {
+        if (filesDone < after || cancelledAt > 0) return;
+        cancelledAt = performance.now();
+        controller.abort(new Error("cancelled"));
+      },
+      controller.signal,
+    );
+    await expect(counting).rejects.toThrow("cancelled");
+    expect(performance.now() - cancelledAt).toBeLessThan(100);
+  });
+});
+
+describe("memory", () => {
+  it("stays bounded however large the tree: 400 MB of text", async () => {
+    const at = path.join(root, "large");
+    mkdirSync(at);
+    const line = 'export const someValue = readTheConfiguration("a.b.c", 12345);\n';
+    const text = line.repeat(Math.ceil(1_000_000 / line.length));
+    for (let file = 0; file < 400; file++) writeFileSync(path.join(at, `f${file}.ts`), `// ${file}\n${text}`);
+
+    const held = { characters: 0, most: 0 };
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const result = await countFiles(
+      { files: watched(workspaceFiles(), held), tokenizer: lengths(held), clock: Date },
+      request("large"),
+      () => (peak = Math.max(peak, process.memoryUsage().rss)),
+      new AbortController().signal,
+    );
+    expect(result.files).toHaveLength(400);
+    expect(held.most).toBeLessThanOrEqual(3 * 2 * 1024 * 1024);
+    expect(peak - before).toBeLessThan(200_000_000);
+  });
+});
+
+interface Held {
+  characters: number;
+  most: number;
+}
+
+function watched(files: FileSource, held: Held): FileSource {
+  return {
+    ...files,
+    async read(file, signal) {
+      const content = await files.read(file, signal);
+      if (content.kind === "text") held.characters += content.text.length;
+      held.most = Math.max(held.most, held.characters);
+      return content;
+    },
+  };
+}
+
+function lengths(held: Held): Tokenizer {
+  return {
+    identity: { source: "gguf", model: "lengths" },
+    async count(texts) {
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const text of texts) held.characters -= text.length;
+      return texts.map((text) => ({ tokens: text.length }));
+    },
+    countPrompt: (prompt) => Promise.resolve(prompt.length),
+  };
+}
