@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 
 /**
- * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ * @typedef {{ passed: number, failed: number, skipped: number, failures?: readonly string[] }} Counts
  * @typedef {{
  *   program: readonly string[],              what Node.js runs
  *   result: "exit" | "vitest" | "lastLine",  how its outcome is read: exit code, Vitest's report, last line of its output
@@ -23,7 +23,7 @@ const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} f
  * @param {Readonly<Record<string, Stage>>} stages
  * @param {{ before?: Readonly<Record<string, { counts: Counts, seconds: string }>>, limitMs?: number }} [options]
  */
-export async function runStages(root, stages, { before = {}, limitMs = 15 * 60_000 } = {}) {
+export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_000 } = {}) {
   const start = Date.now();
   const reports = mkdtempSync(path.join(os.tmpdir(), "lg-reports-"));
   process.once("exit", () => rmSync(reports, { recursive: true, force: true }));
@@ -36,6 +36,8 @@ export async function runStages(root, stages, { before = {}, limitMs = 15 * 60_0
   }
   say(`\n=== all stages, ${seconds(start)}`);
   for (const row of rows) say(`${row.name.padEnd(12)} ${row.seconds.padStart(6)}  ${describe(row.counts)}`);
+  for (const { name, counts } of rows)
+    for (const test of counts.failures ?? []) say(`failed in ${name}: ${test}`);
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { counts } of rows) for (const key of Object.keys(total)) total[key] += counts[key];
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
@@ -57,8 +59,8 @@ async function countsOf(root, stage, report, limitMs) {
 }
 
 /** A stage that failed without naming a failed test, or that ran none, has failed once. */
-function broken({ passed = 0, failed = 0, skipped = 0 } = {}) {
-  return { passed, failed: Math.max(failed, 1), skipped };
+function broken({ passed = 0, failed = 0, skipped = 0, failures } = {}) {
+  return { passed, failed: Math.max(failed, 1), skipped, failures };
 }
 
 function fromExit(code) {
@@ -72,10 +74,18 @@ function fromVitest(report) {
       passed: json.numPassedTests,
       failed: json.numFailedTests,
       skipped: json.numPendingTests + json.numTodoTests,
+      failures: json.testResults.flatMap(failures),
     };
   } catch {
     return undefined;
   }
+}
+
+/** The failed tests of a file, by name; the file itself when it could not be run. */
+function failures({ name, status, message, assertionResults }) {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  if (failed.length > 0) return failed.map((test) => test.fullName.trim());
+  return status === "failed" ? [`${name}: ${message.split("\n")[0]}`] : [];
 }
 
 function fromLine(line) {

@@ -51,9 +51,7 @@ await main(async () => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve("Stopping …"));
   });
   const demo = await startDemo({ window, say });
-  say(
-    "Right-click a folder in the Explorer and choose Estimate Context Cost. Ctrl-C here ends everything.",
-  );
+  say("Right-click a folder in the Explorer and choose Estimate Context Cost. Ctrl-C here ends everything.");
   // keeps the process alive: what it waits for is not I/O
   const alive = setInterval(() => undefined, 60_000);
   say(await Promise.race([interrupted, demo.over]));
