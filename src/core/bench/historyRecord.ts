@@ -2,6 +2,7 @@ import type { DepthCurve } from "../prefill/depthCurve";
 import { parseDepthCurve } from "../prefill/depthCurve";
 import type { Drift } from "./drift";
 import type { MonitorReport } from "./monitorSample";
+import type { ProbeReport } from "./probeReport";
 import type { CostStep } from "./residualTest";
 
 export const historyVersion = 1;
@@ -41,6 +42,26 @@ export interface HistoryRecord {
   /** Output of the program as it came, for what could not be understood. */
   readonly raw?: string;
   readonly label?: string;
+}
+
+/** The line of the history for a probe. */
+export function recordOfProbe(
+  report: ProbeReport,
+  about: Pick<HistoryRecord, "id" | "at" | "tool"> & Partial<HistoryRecord>,
+): HistoryRecord {
+  const { curve, plannedSeconds, seconds, ended, monitor, drift, steps } = report;
+  return {
+    kind: "probe",
+    ...about,
+    version: historyVersion,
+    curve,
+    plannedSeconds,
+    seconds,
+    ended,
+    monitor,
+    ...(drift !== undefined && { drift }),
+    steps,
+  };
 }
 
 export type HistoryLine =

@@ -1,0 +1,58 @@
+import { costAt, fitCurve } from "../prefill/curveFit";
+import { differingFields } from "../prefill/depthCurve";
+import { generationSecondsPerToken } from "../prefill/generationSpeed";
+import { count, percent, say } from "../text";
+import type { Text } from "../text";
+import type { HistoryRecord } from "./historyRecord";
+
+/** A baseline beside a later run, at the depths both have measured. */
+export interface BaselineComparison {
+  /** Fields of the key that are not the same; with more than one no single cause can be named. */
+  readonly differs: readonly string[];
+  readonly rows: readonly BaselineRow[];
+  readonly sentence: Text;
+}
+
+export interface BaselineRow {
+  readonly depth: number;
+  /** Change of the time per token, later run over baseline minus 1; positive is slower. */
+  readonly prefillChange: number;
+  readonly generationChange?: number;
+}
+
+/** What two days on one machine differ by: less is no news. */
+const dayToDay = 0.12;
+
+/** Undefined where one of the two has no curve. */
+export function compareWithBaseline(
+  baseline: HistoryRecord,
+  later: HistoryRecord,
+): BaselineComparison | undefined {
+  if (baseline.curve === undefined || later.curve === undefined) return undefined;
+  if (baseline.curve.points.length === 0 || later.curve.points.length === 0) return undefined;
+  const [first, second] = [fitCurve(baseline.curve), fitCurve(later.curve)];
+  const deepest = Math.min(first.end, second.end);
+  const depths = [0, 0.25, 0.5, 1].map((share) => Math.round(share * deepest));
+  const rows = depths.map((depth): BaselineRow => {
+    const before = generationSecondsPerToken(baseline.curve?.generation ?? [], depth);
+    const after = generationSecondsPerToken(later.curve?.generation ?? [], depth);
+    return {
+      depth,
+      prefillChange: costAt(second, depth) / costAt(first, depth) - 1,
+      ...(before !== undefined && after !== undefined && { generationChange: after / before - 1 }),
+    };
+  });
+  const differs = differingFields(baseline.curve.key, later.curve.key);
+  const change = rows.at(-1)?.prefillChange ?? 0;
+  const what =
+    Math.abs(change) <= dayToDay
+      ? say`Prefill at ${count(deepest)} tokens differs by ${percent(100 * change)}: no more than two days on one machine do.`
+      : change > 0
+        ? say`Prefill at ${count(deepest)} tokens takes ${percent(100 * change)} longer than the baseline.`
+        : say`Prefill at ${count(deepest)} tokens takes ${percent(-100 * change)} less than the baseline.`;
+  const sentence =
+    differs.length > 1
+      ? say`${what} ${differs.join(", ")} changed at once; no single one can be named as the cause.`
+      : what;
+  return { differs, rows, sentence };
+}
