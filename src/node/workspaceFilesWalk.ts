@@ -44,9 +44,10 @@ export async function* walk(
     linkTargets: new Set(),
     excludes: excludeGlobs(options.exclude, ignoreCase),
   };
+  const common = commonFolder(chosen);
   let files = 0;
   for (const root of chosen) {
-    const base = baseOf(root, chosen, options);
+    const base = baseOf(root, common, options);
     for await (const listed of new RootWalk(root, base, shared).list()) {
       if (listed.kind === "file" && ++files > options.maxFiles) {
         const detail = String(options.maxFiles);
@@ -111,7 +112,7 @@ interface Base {
   label(file: string): string;
 }
 
-function baseOf(root: Root, roots: readonly Root[], options: WalkOptions): Base {
+function baseOf(root: Root, common: string, options: WalkOptions): Base {
   const folders = options.workspaceFolders?.map((folder) => path.resolve(folder)) ?? [];
   const holding = folders
     .filter((folder) => isWithin(root.path, folder))
@@ -120,13 +121,13 @@ function baseOf(root: Root, roots: readonly Root[], options: WalkOptions): Base 
     const prefix = folders.length > 1 ? `${path.basename(holding)}/` : "";
     return { folder: holding, label: (file) => prefix + relative(holding, file) };
   }
-  const common = commonFolder(roots);
   return {
     folder: root.stats.isDirectory() ? root.path : path.dirname(root.path),
     label: (file) => relative(common, file),
   };
 }
 
+/** The innermost folder that holds all roots. */
 function commonFolder(roots: readonly Root[]): string {
   const folders = roots.map((root) => (root.stats.isDirectory() ? root.path : path.dirname(root.path)));
   let common = folders[0] ?? "";
