@@ -4,10 +4,13 @@ import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { variedOptions } from "../../src/core/bench/benchArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
+import { formatText } from "../../src/core/format";
 import { predict } from "../../src/core/prefill/predict";
 import { runLlamaBench } from "../../src/node/llamaBench";
 import type { BenchCall } from "../../src/node/llamaBench";
+import { runComparison } from "../../src/node/llamaBenchCompare";
 import { runBenchProbe } from "../../src/node/llamaBenchProbe";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
@@ -192,6 +195,37 @@ describe("the probe with llama-bench", () => {
     const probe = runBenchProbe({ program, options: { model }, neededBytes: 1e15 }, signal);
     await expect(probe).rejects.toMatchObject({ reason: "tooLarge" });
     await expect(probe).rejects.toThrow(/Probe the running server/);
+  });
+});
+
+describe("a comparison with llama-bench", () => {
+  it("runs baseline, other and baseline again in one process and answers for both speeds", async () => {
+    const [cacheTypeK] = variedOptions;
+    if (cacheTypeK === undefined) throw new Error();
+    const report = await runComparison(
+      {
+        program,
+        options: { model, threads: 1, cacheTypeK: "f16" },
+        varied: cacheTypeK,
+        values: ["f16", "q8_0"],
+        depth: 512,
+        repetitions: 2,
+        timeoutSeconds: 60,
+      },
+      signal,
+    );
+    expect(report.run.failure).toBeUndefined();
+    expect(report.arms.prefill.map((arm) => arm.settings["cacheTypeK"])).toEqual(["f16", "q8_0", "f16"]);
+    expect(report.arms.generation.map((arm) => arm.costs.map((c) => c.depth))).toEqual([
+      [0, 512],
+      [0, 512],
+      [0, 512],
+    ]);
+    // On a machine that others use the answer must be that it cannot be judged, with their names.
+    if (report.monitor.verdict === "contaminated") {
+      expect(report.prefill.kind).toBe("cannotJudge");
+      expect(formatText(report.prefill.sentence)).toMatch(/used|appeared|swap/);
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamPlan } from "../../src/core/bench/probePlan";
 import type { ProbeReport } from "../../src/core/bench/probeReport";
+import { readMetrics, timingBetween, type PromptCounters } from "../../src/core/bench/serverMetrics";
 import { predict } from "../../src/core/prefill/predict";
 import { UserError } from "../../src/core/userError";
 import { runServerProbe } from "../../src/node/serverProbe";
@@ -146,6 +147,40 @@ describe("the probe of a running server", () => {
       });
     } finally {
       await locked.stop();
+    }
+  });
+});
+
+describe("requests of other clients", () => {
+  it("are seen in /metrics with what they read and how long it took", async () => {
+    const watched = await startLlamaServer({
+      model: await forgedModel({ size: "tiny" }),
+      args: ["-c", "4096", "-np", "1", "-t", "1", "--metrics"],
+    });
+    try {
+      const counters = async (): Promise<PromptCounters> => {
+        const found = readMetrics(await (await fetch(`${watched.url}/metrics`)).text());
+        if (found === undefined) throw new Error("no counters");
+        return found;
+      };
+      const ask = async (tokens: number): Promise<Timings> => {
+        const prompt = Array.from({ length: tokens }, (_, i) => 1000 + i);
+        const response = await fetch(`${watched.url}/completion`, {
+          method: "POST",
+          body: JSON.stringify({ prompt, n_predict: 2 }),
+          headers: { "content-type": "application/json" },
+        });
+        return ((await response.json()) as { timings: Timings }).timings;
+      };
+      await ask(500);
+      const before = await counters();
+      const timings = await ask(1500);
+      const seen = timingBetween(before, await counters());
+      expect(timings.cache_n).toBeGreaterThan(400);
+      expect(seen).toMatchObject({ tokens: timings.prompt_n, cached: timings.cache_n });
+      expect(seen?.seconds).toBeCloseTo(timings.prompt_ms / 1000, 2);
+    } finally {
+      await watched.stop();
     }
   });
 });
