@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { commands, Selection, Uri, window, workspace } from "vscode";
+import { forgedModel } from "../support/forge/forgeModel";
+import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { postJson } from "../support/postJson";
+import { activated, configure, copiedBy, diagnostic, until } from "./support";
+
+interface Acceptance {
+  readonly accepted: boolean | null;
+  readonly promptTokens: number;
+  readonly nCtxPerSlot: number | null;
+  readonly parts: { readonly files: number };
+}
+
+const folder = (): Uri => {
+  const root = workspace.workspaceFolders?.[0]?.uri;
+  if (root === undefined) throw new Error("no folder is open");
+  return root;
+};
+const inside = (name: string): Uri => Uri.joinPath(folder(), name);
+const acceptance = async (): Promise<Acceptance> => (await diagnostic("Acceptance")) as Acceptance;
+
+/** Tokens of the copied prompt as one user message, by the server's own two endpoints. */
+async function tokensOfCopiedPrompt(url: string): Promise<number> {
+  const content = await copiedBy("llamaGauge.copyPackedPrompt");
+  const rendered = await postJson(`${url}/apply-template`, { messages: [{ role: "user", content }] });
+  const { prompt } = rendered.body as { readonly prompt: string };
+  const body = { content: prompt, add_special: true, parse_special: true };
+  const counted = await postJson(`${url}/tokenize`, body);
+  const { tokens } = counted.body as { readonly tokens: readonly number[] };
+  return tokens.length;
+}
+
+describe("an estimate in VS Code with a real llama-server", () => {
+  let server: LlamaServerProcess;
+  before(async function () {
+    this.timeout(180_000);
+    await activated();
+    server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "4096", "-np", "1"] });
+    await configure({ "server.url": server.url, showPanelOnEstimate: false });
+  });
+  after(async () => {
+    await server.stop();
+    await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
+  });
+
+  it("of a folder counts what the server counts", async () => {
+    assert.equal(
+      await commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]),
+      "done",
+    );
+    const { accepted, nCtxPerSlot, promptTokens } = await acceptance();
+    assert.deepEqual({ accepted, nCtxPerSlot }, { accepted: true, nCtxPerSlot: 4096 });
+    assert.equal(promptTokens, await tokensOfCopiedPrompt(server.url));
+  });
+
+  it("of several files and folders counts each file once", async () => {
+    const uris = [inside("docs"), inside("docs/設計.md"), inside("README.md")];
+    assert.equal(await commands.executeCommand("llamaGauge.estimate", uris[0], uris), "done");
+    assert.match(String(await diagnostic("Files")), /^3 counted, 0 not/);
+    assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
+  });
+
+  it("of the workspace leaves out what .gitignore and the settings name", async () => {
+    await configure({ exclude: ["docs/**"] });
+    assert.equal(await commands.executeCommand("llamaGauge.estimateWorkspace"), "done");
+    const prompt = await copiedBy("llamaGauge.copyPackedPrompt");
+    await configure({ exclude: undefined });
+    assert.match(prompt, /## src\/tides\.ts\n/);
+    assert.match(prompt, /## native\/frame\.c\n/);
+    assert.doesNotMatch(prompt, /## docs\/|## build\/|buoy\.png|scratch\.gen\.c/);
+  });
+
+  it("of a selection and of open editors counts what is not saved yet", async () => {
+    const document = await workspace.openTextDocument({ content: "one two three\nfour five six\n" });
+    const editor = await window.showTextDocument(document);
+    editor.selection = new Selection(0, 4, 0, 13);
+    assert.equal(await commands.executeCommand("llamaGauge.estimateSelection"), "done");
+    assert.match(await copiedBy("llamaGauge.copyPackedPrompt"), /\ntwo three\n/);
+    assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
+    assert.equal(await commands.executeCommand("llamaGauge.estimateOpenEditors"), "done");
+    assert.match(await copiedBy("llamaGauge.copyPackedPrompt"), /four five six/);
+    assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
+    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  });
+
+  it("does not fit where the context is too small, as the server says itself", async () => {
+    const big = inside("big.txt");
+    await workspace.fs.writeFile(big, new TextEncoder().encode("pier 7 depth 12.5\n".repeat(1000)));
+    assert.equal(await commands.executeCommand("llamaGauge.estimate", big, [big]), "done");
+    const content = await copiedBy("llamaGauge.copyPackedPrompt");
+    await workspace.fs.delete(big);
+    const { accepted, promptTokens } = await acceptance();
+    assert.equal(accepted, false);
+    const { status, body } = await postJson(`${server.url}/v1/chat/completions`, {
+      messages: [{ role: "user", content }],
+      max_tokens: 1,
+    });
+    assert.equal(status, 400);
+    const { error } = body as { readonly error: { readonly n_prompt_tokens: number } };
+    assert.equal(promptTokens, error.n_prompt_tokens);
+  });
+
+  it("goes on without a server that does not answer, and says what is missing", async () => {
+    await configure({ "server.url": "http://127.0.0.1:9" });
+    assert.equal(
+      await commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]),
+      "done",
+    );
+    await configure({ "server.url": server.url });
+    assert.equal((await acceptance()).accepted, null);
+    assert.match(String(await diagnostic("Server")), /127\.0\.0\.1:9\b/);
+    assert.match(String(await diagnostic("Verdict")), /^unknown: ≈ /);
+  });
+});
+
+describe("cancelling an estimate in VS Code", () => {
+  /** Says it is a llama-server, and never answers a count. */
+  let silent: Server;
+  let asked = 0;
+  let open = 0;
+  const url = (): string => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+
+  before(async () => {
+    await activated();
+    silent = createServer((request, response) => {
+      if (request.url?.startsWith("/tokenize")) {
+        asked++;
+        open++;
+        response.on("close", () => open--);
+        return;
+      }
+      const props = {
+        default_generation_settings: { n_ctx: 4096 },
+        total_slots: 1,
+        model_path: "/nowhere/model.gguf",
+        build_info: "b11669-test",
+        chat_template: "",
+      };
+      response.setHeader("content-type", "application/json");
+      const body = request.url?.startsWith("/props")
+        ? props
+        : request.url?.startsWith("/slots")
+          ? []
+          : { data: [] };
+      response.end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    await configure({ "server.url": url(), showPanelOnEstimate: false });
+  });
+  after(async () => {
+    silent.closeAllConnections();
+    silent.close();
+    await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
+  });
+
+  it("ends the request and falls back to what was known", async () => {
+    const before = await diagnostic("State");
+    const outcome = commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]);
+    await until("the count to begin", () => asked > 0 || undefined);
+    assert.equal(await diagnostic("State"), "counting");
+    await commands.executeCommand("llamaGauge.cancel");
+    assert.equal(await outcome, "cancelled");
+    assert.equal(await diagnostic("State"), before);
+    await until("the request to end", () => open === 0 || undefined);
+  });
+
+  it("happens to the older one when a newer one is wanted", async () => {
+    const first = commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]);
+    const begun = asked;
+    await until("the count to begin", () => asked > begun || undefined);
+    await configure({ "server.url": "http://127.0.0.1:9" });
+    const second = commands.executeCommand("llamaGauge.estimate", inside("docs"), [inside("docs")]);
+    assert.equal(await first, "cancelled");
+    assert.equal(await second, "done");
+    await until("the request to end", () => open === 0 || undefined);
+  });
+
+  it("works while 5,000 files are being listed", async () => {
+    const many = path.join(folder().fsPath, "many");
+    for (let i = 0; i < 50; i++) {
+      mkdirSync(path.join(many, String(i)), { recursive: true });
+      for (let k = 0; k < 100; k++) writeFileSync(path.join(many, String(i), `${k}.txt`), `file ${k}\n`);
+    }
+    const outcome = commands.executeCommand("llamaGauge.estimate", Uri.file(many), [Uri.file(many)]);
+    await commands.executeCommand("llamaGauge.cancel");
+    assert.equal(await outcome, "cancelled");
+    await workspace.fs.delete(Uri.file(many), { recursive: true });
+  });
+});
