@@ -1,7 +1,9 @@
 /**
- * Error and coverage of the prefill predictor on published series: `npx tsx`-free, run with
- * `npx esbuild bench/prediction.ts --bundle --platform=node --format=esm --outfile=out/bench/prediction.mjs && node out/bench/prediction.mjs`.
+ * Error and coverage of the prefill predictor and of the live ETA on published series:
+ *   npx esbuild bench/prediction.ts --bundle --platform=node --format=esm --packages=external \
+ *     --outfile=out/bench/prediction.mjs --define:import.meta.dirname="\"$PWD/test/support\"" && node out/bench/prediction.mjs
  */
+import { remainingPrefill } from "../src/core/prefill/liveEta";
 import { isKneeProne } from "../src/core/prefill/kneeProne";
 import { predict } from "../src/core/prefill/predict";
 import type { DepthCurve } from "../src/core/prefill/depthCurve";
@@ -104,6 +106,39 @@ for (const design of Object.keys(designs)) {
 }
 const known = all.filter((t) => t.known);
 console.log(row("all trials", all));
+
+/** Error of the remaining time after a share of the prompt, by the slope of the spans and by percent done. */
+function etaErrors(share: number): { readonly ours: number[]; readonly percent: number[] } {
+  const ours: number[] = [];
+  const percent: number[] = [];
+  for (const { curve, contiguous, split } of readSpeedSeries()) {
+    const last = curve.points.at(-1);
+    if (!contiguous || split !== "dev" || last === undefined) continue;
+    const total = last.depth + last.tokens;
+    let seconds = 0;
+    const events = curve.points.map((p) => ({
+      processed: p.depth + p.tokens,
+      seconds: (seconds += p.seconds),
+    }));
+    const progress = events.filter((e) => e.processed <= share * total);
+    const now = progress.at(-1);
+    const eta = remainingPrefill({ total, cached: 0, progress });
+    if (now === undefined || !eta.known) continue;
+    const left = seconds - now.seconds;
+    ours.push(100 * Math.abs(eta.seconds / left - 1));
+    percent.push(100 * Math.abs((now.seconds * (total - now.processed)) / now.processed / left - 1));
+  }
+  return { ours, percent };
+}
+
+console.log("\n| prompt read | n | ours: median / p90 % | percent done: median / p90 % |");
+console.log("|---|---:|---:|---:|");
+for (const share of [0.1, 0.25, 0.5, 0.75]) {
+  const { ours, percent } = etaErrors(share);
+  const shown = (errors: readonly number[]): string =>
+    `${quantile(errors, 0.5).toFixed(1)} / ${quantile(errors, 0.9).toFixed(1)}`;
+  console.log(`| ${100 * share} % | ${ours.length} | ${shown(ours)} | ${shown(percent)} |`);
+}
 if (process.argv.includes("--worst")) {
   for (const t of known.toSorted((p, q) => Math.abs(q.error) - Math.abs(p.error)).slice(0, 40)) {
     console.log(
