@@ -33,7 +33,7 @@ export function attention(
     projected.gate === undefined
       ? graph.op(sizes.output, normed)
       : graph.op(sizes.output, graph.view(projected.gate));
-  return graph.inPlace(sizes.output, out, graph.inPlace(sizes.output, gate));
+  return graph.inPlace(sizes.output, graph.view(out), graph.inPlace(sizes.output, gate));
 }
 
 interface Projections {

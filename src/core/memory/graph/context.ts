@@ -15,6 +15,7 @@ export interface GraphContext {
   readonly embedding: number;
   /** The header has this tensor (named without `.weight`). */
   has(tensor: string): boolean;
+  hasBias(tensor: string): boolean;
   /** Size of a tensor's dimension (0: what it reads, 1: what it makes); `otherwise` where it is not in the header. */
   size(tensor: string, dimension: 0 | 1, otherwise: number): number;
   /** An input of the graph by its name, made at its first use. */

@@ -38,17 +38,20 @@ export function mixtureOfExperts(context: GraphContext, layer: Layer, normed: Te
   const outer = graph.bytesOf(normed) * used;
   const logits = graph.op(all, normed);
   const probabilities = graph.inPlace(all, logits);
-  const sorted = graph.op(all, probabilities);
+  const biased = context.hasBias(block(layer, "exp_probs_b")) ? graph.op(all, probabilities) : probabilities;
+  const sorted = graph.op(all, biased);
   const chosen = graph.view(sorted);
   const weights = graph.op(few, probabilities, chosen);
-  const sum = graph.op(scaled(context, normed, 1), weights);
-  const normal = graph.inPlace(few, weights, graph.inPlace(graph.bytesOf(sum), sum));
+  const sum = graph.op(scaled(context, normed, 1), graph.view(weights));
+  const normal = graph.op(few, graph.view(weights), sum);
   const early =
     model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, normed), normal) : undefined;
   const active = activeExperts(context, layer, early ?? normed, chosen, inner);
   const down = graph.op(outer, active, chosen);
   const weighted = early === undefined ? graph.inPlace(outer, down, normal) : down;
-  return sumOfExperts(context, weighted, used, graph.bytesOf(normed));
+  const sumOfUsed = sumOfExperts(context, weighted, used, graph.bytesOf(normed));
+  context.beforeTail();
+  return sumOfUsed;
 }
 
 function activeExperts(
@@ -72,7 +75,6 @@ function activeExperts(
 function sumOfExperts(context: GraphContext, weighted: Tensor, used: number, bytes: number): Tensor {
   const { graph } = context;
   const [first, second, ...rest] = Array.from({ length: used }, () => graph.view(weighted));
-  context.beforeTail();
   if (first === undefined) return weighted;
   if (second === undefined) return graph.op(bytes, first);
   return rest.reduce((sum, next) => graph.inPlace(bytes, sum, next), graph.op(bytes, first, second));

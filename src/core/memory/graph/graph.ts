@@ -3,135 +3,137 @@ import { BufferAllocator } from "./allocator";
 /** Index of a tensor in its graph. */
 export type Tensor = number;
 
-interface Node {
-  readonly bytes: number;
-  readonly sources: readonly Tensor[];
-  /** Root of the view, or -1. */
-  readonly root: Tensor;
-  readonly inPlace: boolean;
-  readonly leaf: boolean;
-  /** Lives outside: weights, the KV cache and views of them. */
-  readonly outside: boolean;
-  readonly backend: number;
-}
+const inPlaceFlag = 1;
+const leafFlag = 2;
+/** Lives outside: the KV cache and states. */
+const outsideFlag = 4;
+const noRoot = -1;
 
 /**
  * A compute graph as far as memory goes: sizes, what is read, views, and what may write over its input. Nodes are in the
- * order llama.cpp computes them.
+ * order llama.cpp computes them. One array for each property: a graph is built and thrown away at every move of a slider.
  */
 export class Graph {
-  private readonly nodes: Node[] = [];
+  private readonly bytes: number[] = [];
+  /** What a view is a view of. */
+  private readonly roots: Tensor[] = [];
+  private readonly flags: number[] = [];
+  private readonly backends: number[] = [];
+  private readonly firstSource: number[] = [];
+  private readonly sources: Tensor[] = [];
   /** Buffer new nodes are put in. */
   backend = 0;
 
   /** An input of the graph: allocated before all nodes, free after its last reader. */
   input(bytes: number): Tensor {
-    return this.push({ bytes, sources: [], root: -1, inPlace: false, leaf: true, outside: false });
+    return this.push(bytes, noRoot, leafFlag, []);
   }
 
   op(bytes: number, ...sources: readonly Tensor[]): Tensor {
-    return this.push({ bytes, sources, root: -1, inPlace: false, leaf: false, outside: false });
+    return this.push(bytes, noRoot, 0, sources);
   }
 
   /** Element-wise: takes the place of its first source of the same size that nobody else reads. */
   inPlace(bytes: number, ...sources: readonly Tensor[]): Tensor {
-    return this.push({ bytes, sources, root: -1, inPlace: true, leaf: false, outside: false });
+    return this.push(bytes, noRoot, inPlaceFlag, sources);
   }
 
   view(source: Tensor): Tensor {
-    const node = this.nodes[source];
-    const root = node === undefined || node.root < 0 ? source : node.root;
-    return this.push({
-      bytes: node?.bytes ?? 0,
-      sources: [source],
-      root,
-      inPlace: false,
-      leaf: false,
-      outside: node?.outside === true,
-    });
+    const root = this.roots[source] ?? noRoot;
+    const flags = (this.flags[source] ?? 0) & outsideFlag;
+    return this.push(this.bytesOf(source), root === noRoot ? source : root, flags, [source]);
   }
 
   /** Writes into rows of `target`: a view of it that nobody reads, so that `target` is never freed. */
-  storeInto(target: Tensor, ...sources: readonly Tensor[]): Tensor {
-    const all = [...sources, target];
-    return this.push({ bytes: 0, sources: all, root: target, inPlace: false, leaf: false, outside: false });
+  storeInto(target: Tensor, ...sources: readonly Tensor[]): void {
+    this.push(0, target, 0, [...sources, target]);
   }
 
   /** Writes its sources into the cache: reads only. */
-  store(...sources: readonly Tensor[]): Tensor {
-    return this.push({ bytes: 0, sources, root: -1, inPlace: false, leaf: false, outside: true });
+  store(...sources: readonly Tensor[]): void {
+    this.push(0, noRoot, outsideFlag, sources);
   }
 
   bytesOf(tensor: Tensor): number {
-    return this.nodes[tensor]?.bytes ?? 0;
+    return this.bytes[tensor] ?? 0;
   }
 
-  private push(node: Omit<Node, "backend">): Tensor {
-    this.nodes.push({ ...node, backend: this.backend });
-    return this.nodes.length - 1;
+  private push(bytes: number, root: Tensor, flags: number, sources: readonly Tensor[]): Tensor {
+    this.bytes.push(bytes);
+    this.roots.push(root);
+    this.flags.push(flags);
+    this.backends.push(this.backend);
+    this.firstSource.push(this.sources.length);
+    for (const source of sources) this.sources.push(source);
+    return this.bytes.length - 1;
   }
 
   /** Bytes of each backend's compute buffer (ggml-alloc.c `ggml_gallocr_alloc_graph_impl`). */
   reserve(alignments: readonly number[]): readonly number[] {
     const buffers = alignments.map((alignment) => new BufferAllocator(alignment));
-    const { nodes } = this;
-    const children = new Int32Array(nodes.length);
-    const views = new Int32Array(nodes.length);
-    const offset = new Float64Array(nodes.length);
-    const allocated = new Uint8Array(nodes.length);
-    for (const node of nodes) {
-      if (node.root >= 0) views[node.root] = (views[node.root] ?? 0) + 1;
-      for (const source of node.sources) children[source] = (children[source] ?? 0) + 1;
-    }
-    const place = (tensor: Tensor, node: Node): void => {
-      if (allocated[tensor] === 1 || node.outside || node.root >= 0 || node.bytes === 0) return;
+    const count = this.bytes.length;
+    const bytes = Float64Array.from(this.bytes);
+    const roots = Int32Array.from(this.roots);
+    const flags = Uint8Array.from(this.flags);
+    const backends = Uint8Array.from(this.backends);
+    const starts = Int32Array.from([...this.firstSource, this.sources.length]);
+    const sources = Int32Array.from(this.sources);
+    const children = new Int32Array(count);
+    const views = new Int32Array(count);
+    const offsets = new Float64Array(count);
+    const allocated = new Uint8Array(count);
+
+    const at = (array: Int32Array | Uint8Array | Float64Array, index: number): number => array[index] ?? 0;
+    const place = (tensor: Tensor): void => {
+      const size = at(bytes, tensor);
+      if (allocated[tensor] === 1 || size === 0 || roots[tensor] !== noRoot) return;
+      if ((at(flags, tensor) & outsideFlag) !== 0) return;
       allocated[tensor] = 1;
-      if (node.inPlace) {
-        for (const source of node.sources) {
-          const parent = nodes[source];
+      const backend = at(backends, tensor);
+      if ((at(flags, tensor) & inPlaceFlag) !== 0) {
+        for (let i = at(starts, tensor); i < at(starts, tensor + 1); i++) {
+          const source = at(sources, i);
           // a view is never owned by the allocator, so it is not written over
-          if (parent === undefined || parent.root >= 0 || allocated[source] !== 1) continue;
-          if (parent.bytes !== node.bytes) continue;
-          if (parent.backend !== node.backend || children[source] !== 1 || views[source] !== 0) continue;
-          offset[tensor] = offset[source] ?? 0;
+          if (roots[source] !== noRoot || allocated[source] !== 1 || bytes[source] !== size) continue;
+          if (backends[source] !== backend || children[source] !== 1 || views[source] !== 0) continue;
+          offsets[tensor] = at(offsets, source);
           allocated[source] = 0;
           return;
         }
       }
-      offset[tensor] = buffers[node.backend]?.allocate(node.bytes) ?? 0;
+      offsets[tensor] = buffers[backend]?.allocate(size) ?? 0;
     };
     const release = (tensor: Tensor): void => {
-      const node = nodes[tensor];
-      if (node === undefined || allocated[tensor] !== 1) return;
-      buffers[node.backend]?.free(offset[tensor] ?? 0, node.bytes);
+      if (allocated[tensor] !== 1) return;
+      buffers[at(backends, tensor)]?.free(at(offsets, tensor), at(bytes, tensor));
       allocated[tensor] = 0;
     };
-    const reading = new Uint8Array(nodes.length);
-    nodes.forEach((node) => {
-      for (const source of node.sources) {
-        const leaf = nodes[source];
-        if (leaf?.leaf === true && reading[source] === 0) {
-          reading[source] = 1;
-          place(source, leaf);
-        }
-      }
-    });
-    nodes.forEach((node, tensor) => {
-      if (node.leaf) return;
-      place(tensor, node);
-      for (const source of node.sources) {
-        const left = (children[source] ?? 0) - 1;
+
+    for (let tensor = 0; tensor < count; tensor++) {
+      const root = at(roots, tensor);
+      if (root !== noRoot) views[root] = at(views, root) + 1;
+    }
+    for (const source of sources) {
+      children[source] = at(children, source) + 1;
+      if ((at(flags, source) & leafFlag) !== 0) place(source);
+    }
+    for (let tensor = 0; tensor < count; tensor++) {
+      if ((at(flags, tensor) & leafFlag) !== 0) continue;
+      place(tensor);
+      for (let i = at(starts, tensor); i < at(starts, tensor + 1); i++) {
+        const source = at(sources, i);
+        const left = at(children, source) - 1;
         children[source] = left;
         if (left !== 0 || views[source] !== 0) continue;
-        const root = nodes[source]?.root ?? -1;
-        if (root < 0) {
+        const root = at(roots, source);
+        if (root === noRoot) {
           release(source);
           continue;
         }
-        views[root] = (views[root] ?? 0) - 1;
+        views[root] = at(views, root) - 1;
         if (views[root] === 0 && children[root] === 0) release(root);
       }
-    });
+    }
     return buffers.map((buffer) => buffer.highWater);
   }
 }

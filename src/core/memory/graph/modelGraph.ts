@@ -22,7 +22,7 @@ function tensorShapes(model: Model): TensorShapes {
   if (found !== undefined) return found;
   const shapes = new Map<string, readonly number[]>();
   for (const { name, info } of model.tensors.all) {
-    if (name.endsWith(".weight")) shapes.set(name.slice(0, -7), info.shape);
+    shapes.set(name.endsWith(".weight") ? name.slice(0, -7) : name, info.shape);
   }
   shapesOf.set(model, shapes);
   return shapes;
@@ -60,11 +60,15 @@ class ModelGraph implements GraphContext {
     this.embedding = 4 * this.tokens * model.embeddingLength;
     this.shapes = tensorShapes(model);
     this.style = styleOf(model.architecture);
-    this.layers = model.layers.filter((layer) => !layer.mtp);
+    this.layers = representativeLayers(model);
   }
 
   has(tensor: string): boolean {
     return this.shapes.has(tensor);
+  }
+
+  hasBias(tensor: string): boolean {
+    return this.shapes.has(`${tensor}.bias`);
   }
 
   size(tensor: string, dimension: 0 | 1, otherwise: number): number {
@@ -155,7 +159,10 @@ class ModelGraph implements GraphContext {
   /** Attention or recurrence, to the end of its output projection. */
   private mixer(layer: Layer, normed: Tensor): Tensor {
     const { graph, model } = this;
-    if (layer.kind === "recurrent") return graph.view(this.recurrent(layer, normed));
+    if (layer.kind === "recurrent") {
+      const out = this.recurrent(layer, normed);
+      return model.rules?.recurrent?.kind === "noKvHeadsNoFeedForward" ? out : graph.view(out);
+    }
     if (model.mla !== undefined)
       return graph.op(this.embedding, latentAttention(this, layer, model.mla, normed));
     if (this.has(block(layer, "attn_kv_a_mqa"))) {
@@ -218,6 +225,41 @@ class ModelGraph implements GraphContext {
     const bytes = (this.embedding / this.tokens) * this.outputs;
     return this.graph.op(bytes, tensor, this.input("out ids", 4 * this.outputs));
   }
+}
+
+const representatives = new WeakMap<Model, readonly Layer[]>();
+
+/**
+ * The allocator is in a steady state after a few equal layers: a layer whose surroundings were there before is left
+ * out. The first and last layers always stay.
+ */
+function representativeLayers(model: Model): readonly Layer[] {
+  const found = representatives.get(model);
+  if (found !== undefined) return found;
+  const all = model.layers.filter((layer) => !layer.mtp);
+  const shapes = tensorShapes(model);
+  const look = (layer: Layer): string =>
+    [
+      layer.kind,
+      layer.heads,
+      layer.kvHeads,
+      layer.keyLength,
+      layer.valueLength,
+      layer.ownsKv,
+      layer.feedForward,
+      shapes.has(block(layer, "ffn_down_exps")),
+      shapes.get(block(layer, "ffn_down"))?.join() ?? "",
+    ].join();
+  const looks = all.map(look);
+  const seen = new Map<string, number>();
+  const kept = all.filter((_, i) => {
+    const around = looks.slice(Math.max(0, i - 2), i + 3).join("|");
+    const times = seen.get(around) ?? 0;
+    seen.set(around, times + 1);
+    return times < 1 || i >= all.length - 3;
+  });
+  representatives.set(model, kept);
+  return kept;
 }
 
 function needsShiftAhead(model: Model, layer: Layer): boolean {
