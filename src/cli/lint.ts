@@ -1,13 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { formatText } from "../core/format";
 import type { Finding } from "../core/preset/finding";
 import { lint } from "../core/preset/lintPreset";
-import { say } from "../core/text";
-import { UserError } from "../core/userError";
 import type { CliCommand } from "./command";
 import { exitCode, printJson, printLines } from "./output";
+import { textOf } from "./textFile";
 
 export const addLint: CliCommand = (program, context) => {
   program
@@ -22,14 +20,6 @@ export const addLint: CliCommand = (program, context) => {
       if (findings.some(({ severity }) => severity === "error")) context.finish(exitCode.no);
     });
 };
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (cause) {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
-  }
-}
 
 const findingLine = (file: string, { line, column, severity, code, message }: Finding): string =>
   `${file}:${line}:${column}: ${severity} ${code}: ${formatText(message)}`;

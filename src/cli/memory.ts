@@ -10,7 +10,10 @@ import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
+import { probedBudget } from "../core/memory/probe";
+import { FitProbe } from "../node/fitProbe";
 import { ggufModelSource } from "../node/ggufModelSource";
+import { findLlamaProgram } from "../node/llamaPrograms";
 import type { CliCommand, CliContext } from "./command";
 import { printError, printJson, printLines, table } from "./output";
 
@@ -19,19 +22,51 @@ interface MemoryOptions {
   readonly json?: true;
 }
 
+type ProbeChoice = "auto" | "off";
+
 export const addMemory: CliCommand = (program, context) => {
   program
     .command("memory")
     .description("what llama-server needs with the arguments after --, by device")
     .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+    .option("--probe <auto|off>", "ask the llama-fit-params on PATH, too", probeChoice, "auto")
     .option("--json", "one JSON document on stdout")
-    .action(async (options: MemoryOptions) => {
+    .action(async (options: MemoryOptions & { readonly probe: ProbeChoice }) => {
       const { model, launch } = await launchedModel(context);
-      const report = memoryBudget(model, launch, options.device);
-      if (options.json) printJson(report);
-      else printLines(memoryLines(report));
+      const computed = memoryBudget(model, launch, options.device);
+      // devices that were only named are not there to be asked
+      const probed =
+        options.probe === "auto" && options.device.length === 0
+          ? await probe(model, launch, context.signal)
+          : undefined;
+      if (options.json) printJson(probed === undefined ? computed : { ...probed, computed });
+      else printLines(memoryLines(probed ?? computed));
     });
 };
+
+/** What llama.cpp itself says, where it is there and answers; why not goes to stderr. */
+async function probe(
+  model: Model,
+  launch: LaunchOptions,
+  signal: AbortSignal,
+): Promise<ComputedMemoryReport | undefined> {
+  const program = await findLlamaProgram("llama-fit-params");
+  if (program === undefined || launch.model === undefined) return undefined;
+  try {
+    const request = { program, modelPath: launch.model, model, options: launch, devices: [] };
+    const correction = await new FitProbe().correction(request, signal);
+    return probedBudget(model, launch, [], correction);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    printError(error.message);
+    return undefined;
+  }
+}
+
+function probeChoice(text: string): ProbeChoice {
+  if (text === "auto" || text === "off") return text;
+  throw new InvalidArgumentError("auto or off is needed.");
+}
 
 export const addMaxContext: CliCommand = (program, context) => {
   program

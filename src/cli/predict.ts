@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
 import { parseDepthCurve, type DepthCurve } from "../core/prefill/depthCurve";
 import { predict } from "../core/prefill/predict";
@@ -7,6 +6,7 @@ import { UserError } from "../core/userError";
 import { wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
+import { textOf } from "./textFile";
 
 export const addPredict: CliCommand = (program) => {
   program
@@ -42,12 +42,7 @@ export async function readCurve(file: string): Promise<DepthCurve> {
 }
 
 async function readJson(file: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (cause) {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
-  }
+  const text = await textOf(file);
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
@@ -55,7 +50,9 @@ async function readJson(file: string): Promise<unknown> {
       "invalidInput",
       say`${file} is not JSON.`,
       say`Name the output of \`llama-gauge probe\`.`,
-      { cause },
+      {
+        cause,
+      },
     );
   }
 }

@@ -4,10 +4,12 @@ import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
 import { addCheck } from "./check";
 import { addCount } from "./count";
+import { addExplainLog } from "./explainLog";
 import { addLint } from "./lint";
 import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
 import { addPredict } from "./predict";
+import { addProbe } from "./probe";
 import { addTokenize } from "./tokenize";
 
 const commands: readonly CliCommand[] = [
@@ -19,6 +21,8 @@ const commands: readonly CliCommand[] = [
   addPredict,
   addCheck,
   addLint,
+  addExplainLog,
+  addProbe,
 ];
 
 const outside: ReadonlySet<UserErrorReason> = new Set([

@@ -1,0 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+
+/** The text of a file the user named. */
+export async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
+  }
+}
