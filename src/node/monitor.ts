@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import os from "node:os";
 import { judgeSamples } from "../core/bench/interference";
 import type { MonitorReport, MonitorSample } from "../core/bench/monitorSample";
 import { sampleBetween } from "../core/bench/systemSnapshot";
 import type { SystemSnapshot } from "../core/bench/systemSnapshot";
 import { LinuxSystem } from "./monitorLinux";
+import { NvidiaUse } from "./monitorNvidia";
 import { psSnapshot } from "./monitorPs";
 import { WindowsSystem } from "./monitorWindows";
 
@@ -31,7 +33,7 @@ export function startMonitor(options: MonitorOptions = {}): Monitor {
   const stopped = new AbortController();
   const measured: number[] = [];
   const samples: MonitorSample[] = [];
-  const system = systemOf(measured);
+  const system = systemOf(measured, interval);
   let baselineSamples = 0;
   let onSample: () => void = () => undefined;
   let last: SystemSnapshot | undefined;
@@ -116,11 +118,18 @@ interface PlatformSystem {
   close(): void;
 }
 
-function systemOf(measured: readonly number[]): PlatformSystem {
+function systemOf(measured: readonly number[], interval: number): PlatformSystem {
   switch (process.platform) {
     case "linux": {
       const linux = new LinuxSystem();
-      return { snapshot: () => Promise.resolve(linux.snapshot()), close: () => undefined };
+      const nvidia = existsSync("/dev/nvidiactl") ? new NvidiaUse(interval) : undefined;
+      return {
+        snapshot: () => {
+          const foreignGpu = nvidia?.foreign(measured);
+          return Promise.resolve({ ...linux.snapshot(), ...(foreignGpu !== undefined && { foreignGpu }) });
+        },
+        close: () => nvidia?.close(),
+      };
     }
     case "darwin":
       return { snapshot: psSnapshot, close: () => undefined };

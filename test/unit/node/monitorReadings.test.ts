@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sampleBetween } from "../../../src/core/bench/systemSnapshot";
 import type { SystemSnapshot } from "../../../src/core/bench/systemSnapshot";
+import { parsePmon } from "../../../src/node/monitorNvidia";
 import { parsePs } from "../../../src/node/monitorPs";
 import { parseWindowsReading } from "../../../src/node/monitorWindows";
 
@@ -49,6 +50,20 @@ describe("what Windows says", () => {
       at: 5,
       processes: [],
     });
+  });
+});
+
+describe("what nvidia-smi pmon says", () => {
+  it("is the share of each process, and nothing for idle GPUs and headers", () => {
+    expect(parsePmon("# gpu         pid   type     sm    mem    enc    dec    command")).toBeUndefined();
+    expect(parsePmon("    0          -     -      -      -      -      -    -")).toBeUndefined();
+    expect(parsePmon("    1      51234     C     97     33      -      -    llama-server")).toEqual({
+      gpu: 1,
+      pid: 51234,
+      share: 0.97,
+      name: "llama-server",
+    });
+    expect(parsePmon("    0       1402     G      -      -      -      -    Xorg")?.share).toBe(0);
   });
 });
 
