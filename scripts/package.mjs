@@ -25,8 +25,13 @@ export async function packageExtension({ target = path.join(root, "out/llama-gau
       cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
     }
     const vsce = path.join(root, "node_modules/@vscode/vsce/vsce");
-    const args = ["package", "--no-dependencies", "--allow-missing-repository", "--out", target];
-    await run(process.execPath, [vsce, ...args], { cwd: stage, what: "vsce package" });
+    const args = [
+      "package",
+      "--no-dependencies",
+      "--allow-missing-repository",
+      "--no-rewrite-relative-links",
+    ];
+    await run(process.execPath, [vsce, ...args, "--out", target], { cwd: stage, what: "vsce package" });
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
