@@ -1,1 +1,129 @@
-export {};
+import {
+  CodeLensRefreshRequest,
+  createConnection,
+  ProposedFeatures,
+  TextDocuments,
+  TextDocumentSyncKind,
+  type InitializeResult,
+} from "vscode-languageserver/node";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import { say } from "../core/text";
+import { requests, type ServerSettings } from "../core/protocol/serverRequests";
+import type { ModelFactsAnswer, SectionCostAnswer } from "../core/protocol/serverRequests";
+import { DocumentReader } from "./documentReader";
+import { FileFacts } from "./fileFacts";
+import { logFolding, logHover, logSymbols } from "./logFeatures";
+import * as features from "./presetFeatures";
+import { SectionCosts } from "./sectionCosts";
+import { Words } from "./words";
+
+const connection = createConnection(ProposedFeatures.all);
+const documents = new TextDocuments(TextDocument);
+const words = new Words();
+const files = new FileFacts(
+  { modelFacts: (path) => connection.sendRequest<ModelFactsAnswer>(requests.modelFacts, { path }) },
+  () => {
+    reader.checkAll();
+  },
+);
+const costs = new SectionCosts(
+  (request) => connection.sendRequest<SectionCostAnswer>(requests.sectionCost, request),
+  () => {
+    refreshLenses();
+  },
+);
+const reader = new DocumentReader(documents, files, (uri, findings) => {
+  void connection.sendDiagnostics({ uri, diagnostics: features.diagnosticsOf(findings, words) });
+});
+
+/** An editor that cannot do it asks again by itself. */
+function refreshLenses(): void {
+  void connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
+}
+
+connection.onInitialize(({ initializationOptions }): InitializeResult => {
+  const settings = initializationOptions as ServerSettings | undefined;
+  if (settings !== undefined) words.use(settings);
+  if (settings?.trusted === true) files.trust();
+  return {
+    capabilities: {
+      textDocumentSync: TextDocumentSyncKind.Incremental,
+      completionProvider: { triggerCharacters: ["=", " ", "/", "-"] },
+      hoverProvider: true,
+      documentSymbolProvider: true,
+      foldingRangeProvider: true,
+      documentFormattingProvider: true,
+      codeActionProvider: { codeActionKinds: ["quickfix"] },
+      codeLensProvider: {},
+      renameProvider: { prepareProvider: true },
+    },
+  };
+});
+
+connection.onNotification(requests.refresh, (settings: Partial<ServerSettings>) => {
+  if (settings.trusted === true) files.trust();
+  files.forget();
+  costs.forget();
+  reader.checkAll();
+  refreshLenses();
+});
+
+connection.onCompletion(async ({ textDocument, position }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset === undefined) return [];
+  const typed = features.typedPath(preset, position);
+  const found = typed === undefined ? [] : await files.files(textDocument.uri, typed);
+  return features.completionItems(preset, position, found, words);
+});
+
+connection.onHover(({ textDocument, position }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset !== undefined) return features.hoverOf(preset, position, (model) => costs.of(model), words);
+  const log = reader.log(textDocument.uri);
+  return log === undefined ? undefined : logHover(log, position, words);
+});
+
+connection.onDocumentSymbol(({ textDocument }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset !== undefined) return features.symbolsOf(preset);
+  const log = reader.log(textDocument.uri);
+  return log === undefined ? [] : logSymbols(log, words);
+});
+
+connection.onFoldingRanges(({ textDocument }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset !== undefined) return features.foldingRangesOf(preset);
+  const log = reader.log(textDocument.uri);
+  return log === undefined ? [] : logFolding(log);
+});
+
+connection.onDocumentFormatting(({ textDocument }) => {
+  const preset = reader.preset(textDocument.uri);
+  return preset === undefined ? [] : features.formattingOf(preset);
+});
+
+connection.onCodeAction((params) => features.codeActionsOf(params, words));
+
+connection.onCodeLens(({ textDocument }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset === undefined) return [];
+  const labels = { show: words.say(say`Show memory budget`), copy: words.say(say`Copy as command line`) };
+  return features.lensesOf(preset, textDocument.uri, (model) => costs.of(model), words, labels);
+});
+
+connection.onPrepareRename(({ textDocument, position }) => {
+  const preset = reader.preset(textDocument.uri);
+  return preset && features.renameRange(preset, position);
+});
+
+connection.onRenameRequest(({ textDocument, position, newName }) => {
+  const preset = reader.preset(textDocument.uri);
+  const edits = preset && features.renameEdits(preset, position, newName);
+  return edits === undefined ? undefined : { changes: { [textDocument.uri]: edits } };
+});
+
+documents.onDidClose(({ document }) => {
+  void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+});
+documents.listen(connection);
+connection.listen();

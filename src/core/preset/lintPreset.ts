@@ -67,7 +67,7 @@ function modelFindings(preset: Preset, model: PresetModel, context: LintContext)
     const entry = entryOf(preset, model, field);
     if (path === undefined || path === "" || entry === undefined || context.fileExists?.(path) !== false)
       continue;
-    found.push(findingAt(entry.value, "error", "fileMissing", say`There is no file ${path}.`));
+    found.push(findingAt(entry.value, "warning", "fileMissing", say`There is no file ${path}.`));
   }
   const facts = model.options.model === undefined ? undefined : context.modelFacts?.(model.options.model);
   for (const advice of launchAdvice(model.options, facts)) {

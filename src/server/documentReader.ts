@@ -1,0 +1,91 @@
+import type { TextDocuments } from "vscode-languageserver/node";
+import type { TextDocument } from "vscode-languageserver-textdocument";
+import type { Finding } from "../core/preset/finding";
+import { lintPreset } from "../core/preset/lintPreset";
+import { readPreset, type Preset } from "../core/preset/presetModels";
+import { logLanguage, presetLanguage } from "../core/protocol/serverRequests";
+import type { FileFacts } from "./fileFacts";
+import { readLog, type ReadLog } from "./logFeatures";
+
+/** Typing goes on for a moment before findings are worth showing. */
+const patienceMs = 120;
+/** Larger texts are no presets, and a log of this size is not held twice. */
+const maxPresetLength = 8 * 2 ** 20;
+const maxLogLength = 64 * 2 ** 20;
+
+interface Kept<T> {
+  readonly version: number;
+  readonly value: T;
+}
+
+/** Reads open documents once per version, and reports what is wrong with presets. */
+export class DocumentReader {
+  private readonly presets = new Map<string, Kept<Preset>>();
+  private readonly logs = new Map<string, Kept<ReadLog>>();
+  private readonly waiting = new Map<string, NodeJS.Timeout>();
+
+  constructor(
+    private readonly documents: TextDocuments<TextDocument>,
+    private readonly files: FileFacts,
+    private readonly report: (uri: string, findings: readonly Finding[]) => void,
+  ) {
+    documents.onDidChangeContent(({ document }) => {
+      this.checkSoon(document.uri);
+    });
+    documents.onDidClose(({ document }) => {
+      clearTimeout(this.waiting.get(document.uri));
+      for (const map of [this.presets, this.logs, this.waiting]) map.delete(document.uri);
+    });
+  }
+
+  preset(uri: string): Preset | undefined {
+    return this.read(uri, presetLanguage, maxPresetLength, this.presets, readPreset);
+  }
+
+  log(uri: string): ReadLog | undefined {
+    return this.read(uri, logLanguage, maxLogLength, this.logs, readLog);
+  }
+
+  checkAll(): void {
+    for (const uri of this.documents.keys()) this.checkSoon(uri);
+  }
+
+  private checkSoon(uri: string): void {
+    clearTimeout(this.waiting.get(uri));
+    this.waiting.set(
+      uri,
+      setTimeout(() => {
+        this.waiting.delete(uri);
+        this.check(uri);
+      }, patienceMs),
+    );
+  }
+
+  private check(uri: string): void {
+    const preset = this.preset(uri);
+    if (preset === undefined) return;
+    const findings = lintPreset(preset, {
+      fileExists: (path) => this.files.fileExists(uri, path),
+      modelFacts: (path) => this.files.modelFacts(uri, path),
+    });
+    this.report(uri, findings);
+  }
+
+  private read<T>(
+    uri: string,
+    language: string,
+    maxLength: number,
+    kept: Map<string, Kept<T>>,
+    parse: (text: string) => T,
+  ): T | undefined {
+    const document = this.documents.get(uri);
+    if (document?.languageId !== language) return undefined;
+    const known = kept.get(uri);
+    if (known?.version === document.version) return known.value;
+    const text = document.getText();
+    if (text.length > maxLength) return undefined;
+    const value = parse(text);
+    kept.set(uri, { version: document.version, value });
+    return value;
+  }
+}

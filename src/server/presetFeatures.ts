@@ -1,0 +1,213 @@
+import {
+  CodeActionKind,
+  CompletionItemKind,
+  DiagnosticSeverity,
+  FoldingRangeKind,
+  InsertTextFormat,
+  MarkupKind,
+  SymbolKind,
+  type CodeAction,
+  type CodeActionParams,
+  type CodeLens,
+  type CompletionItem,
+  type Diagnostic,
+  type DocumentSymbol,
+  type FoldingRange,
+  type Hover,
+  type Position,
+  type Range,
+  type TextEdit,
+} from "vscode-languageserver/node";
+import type { Finding, Fix } from "../core/preset/finding";
+import { completionsAt } from "../core/preset/presetCompletion";
+import type { Span } from "../core/preset/presetDocument";
+import { foldingOf, formatEdits, renameSection, type LineEdit } from "../core/preset/presetEdits";
+import { hoverAt } from "../core/preset/presetHover";
+import { modelArguments, sectionEntries, type Preset, type PresetModel } from "../core/preset/presetModels";
+import { placeAt } from "../core/preset/presetPlaces";
+import { lensCommands, type SectionCommand, type SectionCost } from "../core/protocol/serverRequests";
+import type { Words } from "./words";
+
+export const source = "Llama Gauge";
+/** An editor shows no more, and a file with more is no preset. */
+const maxDiagnostics = 1000;
+/** Lenses are for reading; in a file with more sections they would only be in the way. */
+const maxLenses = 500;
+
+const severities = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  information: DiagnosticSeverity.Information,
+} as const;
+
+export function diagnosticsOf(findings: readonly Finding[], words: Words): Diagnostic[] {
+  return findings
+    .slice(0, maxDiagnostics)
+    .map(({ severity, code, line, column, endColumn, message, fix }) => ({
+      range: rangeOf(line - 1, column - 1, endColumn - 1),
+      severity: severities[severity],
+      code,
+      source,
+      message: words.say(message),
+      ...(fix === undefined ? {} : { data: fix }),
+    }));
+}
+
+/** Quick fixes carried by the diagnostics of a range. */
+export function codeActionsOf({ context, textDocument }: CodeActionParams, words: Words): CodeAction[] {
+  return context.diagnostics.flatMap((diagnostic) => {
+    const fix = diagnostic.data as Fix | undefined;
+    if (diagnostic.source !== source || fix === undefined) return [];
+    const { line, column, endLine, endColumn, newText } = fix;
+    const range = {
+      start: { line: line - 1, character: column - 1 },
+      end: { line: endLine - 1, character: endColumn - 1 },
+    };
+    return [
+      {
+        title: words.say(fix.title),
+        kind: CodeActionKind.QuickFix,
+        diagnostics: [diagnostic],
+        isPreferred: true,
+        edit: { changes: { [textDocument.uri]: [{ range, newText }] } },
+      },
+    ];
+  });
+}
+
+/** Completion; `files` are those that continue the path typed at the place. */
+export function completionItems(
+  preset: Preset,
+  { line, character }: Position,
+  files: readonly string[],
+  words: Words,
+): CompletionItem[] {
+  return completionsAt(preset, line, character, { files: () => files }).map((item) => ({
+    label: item.label,
+    kind:
+      item.kind === "key"
+        ? CompletionItemKind.Property
+        : item.kind === "file"
+          ? CompletionItemKind.File
+          : CompletionItemKind.Value,
+    insertTextFormat: InsertTextFormat.PlainText,
+    textEdit: { range: rangeOf(line, item.start, item.end), newText: item.insertText },
+    filterText: item.label,
+    sortText: `${item.order} ${item.label}`,
+    ...(item.detail === undefined ? {} : { detail: item.detail }),
+    ...(item.help === undefined ? {} : { documentation: words.say(item.help) }),
+    ...(item.continues ? { command: { title: "", command: "editor.action.triggerSuggest" } } : {}),
+  }));
+}
+
+/** The path typed at a place, where the key takes one. */
+export function typedPath(preset: Preset, { line, character }: Position): string | undefined {
+  const place = placeAt(preset, line, character);
+  if (place.kind !== "value") return undefined;
+  const text = preset.document.lines[line] ?? "";
+  return text.slice(place.entry.value.start, character);
+}
+
+export function hoverOf(
+  preset: Preset,
+  { line, character }: Position,
+  cost: (model: PresetModel) => SectionCost | undefined,
+  words: Words,
+): Hover | undefined {
+  const hover = hoverAt(preset, line, character);
+  if (hover === undefined) return undefined;
+  const figures = hover.model === undefined ? undefined : cost(hover.model);
+  const lines = [...hover.lines, ...(figures === undefined ? [] : [figures.verdict, ...figures.lines])];
+  const value = [
+    `\`\`\`text\n${hover.title}\n\`\`\``,
+    ...lines.map((text) => escapeMarkdown(words.say(text))),
+  ].join("\n\n");
+  return { contents: { kind: MarkupKind.Markdown, value }, range: spanRange(hover.span) };
+}
+
+export function symbolsOf({ document }: Preset): DocumentSymbol[] {
+  return document.sections.flatMap((section) => {
+    if (section.header === undefined) return [];
+    const children = section.entries.map(({ key, value, line }) => ({
+      name: key.text,
+      detail: value.text,
+      kind: SymbolKind.Property,
+      range: rangeOf(line, key.start, Math.max(key.end, value.end)),
+      selectionRange: spanRange(key),
+    }));
+    const last = document.lines[section.lastLine]?.length ?? 0;
+    return [
+      {
+        name: section.name === "" ? "[]" : section.name,
+        kind: SymbolKind.Module,
+        range: {
+          start: { line: section.header.line, character: 0 },
+          end: { line: section.lastLine, character: last },
+        },
+        selectionRange: spanRange(section.header),
+        children,
+      },
+    ];
+  });
+}
+
+export function foldingRangesOf(preset: Preset): FoldingRange[] {
+  return foldingOf(preset).map(({ start, end }) => ({
+    startLine: start,
+    endLine: end,
+    kind: FoldingRangeKind.Region,
+  }));
+}
+
+export const formattingOf = (preset: Preset): TextEdit[] => formatEdits(preset).map(textEdit);
+
+/** Where a rename may begin: on the name in a header. */
+export function renameRange(preset: Preset, { line, character }: Position): Range | undefined {
+  const place = placeAt(preset, line, character);
+  const header = place.kind === "header" ? place.section.header : undefined;
+  return header === undefined || character > header.end || header.text === "*"
+    ? undefined
+    : spanRange(header);
+}
+
+export function renameEdits(preset: Preset, { line }: Position, newName: string): TextEdit[] | undefined {
+  const section = preset.document.sections.find(({ header }) => header?.line === line);
+  return section && renameSection(preset, section.name, newName)?.map(textEdit);
+}
+
+/** Above each model: its verdict, and its command line to copy. */
+export function lensesOf(
+  preset: Preset,
+  uri: string,
+  cost: (model: PresetModel) => SectionCost | undefined,
+  words: Words,
+  labels: { readonly show: string; readonly copy: string },
+): CodeLens[] {
+  return preset.models.slice(0, maxLenses).flatMap((model) => {
+    const { header } = model.section;
+    if (header === undefined || sectionEntries(model.section).counting.length === 0) return [];
+    const command: SectionCommand = { uri, section: model.name, arguments: modelArguments(model) };
+    const figures = cost(model);
+    const title = figures === undefined ? labels.show : words.say(figures.verdict);
+    const range = spanRange(header);
+    return [
+      { range, command: { title, command: lensCommands.showBudget, arguments: [command] } },
+      { range, command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] } },
+    ];
+  });
+}
+
+function textEdit({ line, start, end, newText }: LineEdit): TextEdit {
+  return { range: rangeOf(line, start, end), newText };
+}
+
+function rangeOf(line: number, start: number, end: number): Range {
+  return { start: { line, character: start }, end: { line, character: end } };
+}
+
+const spanRange = ({ line, start, end }: Span): Range => rangeOf(line, start, end);
+
+/** Names and paths of the file must not become links or markup. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>()#+!|~]/g, "\\$&");
+}

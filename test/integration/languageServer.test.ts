@@ -1,0 +1,350 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  createProtocolConnection,
+  IPCMessageReader,
+  IPCMessageWriter,
+  type CodeAction,
+  type CodeLens,
+  type CompletionItem,
+  type Diagnostic,
+  type DocumentSymbol,
+  type FoldingRange,
+  type Hover,
+  type InitializeResult,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  type Range,
+  type TextEdit,
+  type WorkspaceEdit,
+} from "vscode-languageserver/node";
+import { lint } from "../../src/core/preset/lintPreset";
+import { requests, type SectionCost, type ServerSettings } from "../../src/core/protocol/serverRequests";
+import { bytes, say } from "../../src/core/text";
+import { repository } from "../support/repository";
+
+let folder: string;
+let bundle: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "language-server-"));
+  bundle = path.join(folder, "server.js");
+  const entry = path.join(repository, "src/server/main.ts");
+  await build({ entryPoints: [entry], outfile: bundle, bundle: true, platform: "node", logLevel: "error" });
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const trusted: ServerSettings = { trusted: true, locale: "en", translations: {} };
+
+/** A real language server in a process of its own, spoken to as an editor does. */
+class Editor {
+  private readonly waiting = new Map<string, ((found: readonly Diagnostic[]) => void)[]>();
+  private version = 1;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    readonly connection: ProtocolConnection,
+    readonly capabilities: InitializeResult["capabilities"],
+  ) {
+    connection.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+      for (const resolve of this.waiting.get(params.uri)?.splice(0) ?? []) resolve(params.diagnostics);
+    });
+  }
+
+  static async open(settings: ServerSettings = trusted, cost: SectionCost | null = null): Promise<Editor> {
+    const child = fork(bundle, ["--node-ipc"], { stdio: "ignore" });
+    const connection = createProtocolConnection(new IPCMessageReader(child), new IPCMessageWriter(child));
+    connection.onRequest(requests.modelFacts, () => ({ nCtxTrain: 4096 }));
+    connection.onRequest(requests.sectionCost, () => cost);
+    connection.listen();
+    const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", {
+      processId: process.pid,
+      rootUri: null,
+      capabilities: { workspace: { codeLens: { refreshSupport: true } } },
+      initializationOptions: settings,
+    });
+    await connection.sendNotification("initialized", {});
+    return new Editor(child, connection, capabilities);
+  }
+
+  diagnostics(uri: string): Promise<readonly Diagnostic[]> {
+    return new Promise((resolve) => {
+      this.waiting.set(uri, [...(this.waiting.get(uri) ?? []), resolve]);
+    });
+  }
+
+  async show(uri: string, text: string, languageId = "llama-presets"): Promise<void> {
+    const textDocument = { uri, languageId, version: this.version, text };
+    await this.connection.sendNotification("textDocument/didOpen", { textDocument });
+  }
+
+  async type(uri: string, range: Range, text: string): Promise<void> {
+    this.version++;
+    const textDocument = { uri, version: this.version };
+    const contentChanges = [{ range, text }];
+    await this.connection.sendNotification("textDocument/didChange", { textDocument, contentChanges });
+  }
+
+  ask<T>(method: string, uri: string, line?: number, character?: number, more = {}): Promise<T> {
+    const position = line === undefined ? {} : { position: { line, character } };
+    return this.connection.sendRequest<T>(`textDocument/${method}`, {
+      textDocument: { uri },
+      ...position,
+      ...more,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.connection.sendRequest("shutdown");
+    await this.connection.sendNotification("exit");
+    this.connection.dispose();
+    if (this.child.exitCode === null) await new Promise((resolve) => this.child.once("exit", resolve));
+  }
+}
+
+async function withEditor(
+  work: (editor: Editor) => Promise<void>,
+  settings?: ServerSettings,
+  cost?: SectionCost,
+): Promise<void> {
+  const editor = await Editor.open(settings, cost);
+  try {
+    await work(editor);
+  } finally {
+    await editor.close();
+  }
+}
+
+const text = `; my models
+[*]
+ngl = 99
+
+[coder]
+m = coder.gguf
+ctx-szie = 32768
+  fa = on
+ctv   =q8_0
+; the end
+[chat]
+hf = owner/chat
+`;
+const uri = "untitled:Untitled-1";
+
+/** An edit as an editor would apply it. */
+function apply(before: string, edits: readonly TextEdit[]): string {
+  const lines = before.split("\n");
+  const offset = ({ line, character }: Range["start"]): number =>
+    lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, 0) + character;
+  return [...edits]
+    .sort((a, b) => offset(b.range.start) - offset(a.range.start))
+    .reduce(
+      (now, { range, newText }) => now.slice(0, offset(range.start)) + newText + now.slice(offset(range.end)),
+      before,
+    );
+}
+
+describe("the language server", () => {
+  it("reports the findings of lint, also while typing", () =>
+    withEditor(async (editor) => {
+      const first = editor.diagnostics(uri);
+      await editor.show(uri, text);
+      const found = await first;
+      expect(found.map(({ code, range }) => [code, range.start.line + 1, range.start.character + 1])).toEqual(
+        lint(text).map(({ code, line, column }) => [code, line, column]),
+      );
+      expect(found.map(({ code }) => code)).toEqual([
+        "fitSwitchedOff",
+        "unknownKey",
+        "indented",
+        "kvTypesNotOnCuda",
+      ]);
+
+      const second = editor.diagnostics(uri);
+      await editor.type(uri, { start: { line: 6, character: 4 }, end: { line: 6, character: 8 } }, "size");
+      expect((await second).map(({ code }) => code)).not.toContain("unknownKey");
+    }));
+
+  it("offers fixes that remove their finding", () =>
+    withEditor(async (editor) => {
+      const first = editor.diagnostics(uri);
+      await editor.show(uri, text);
+      const diagnostics = await first;
+      const range = { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } };
+      const actions = await editor.ask<CodeAction[]>("codeAction", uri, undefined, undefined, {
+        range,
+        context: { diagnostics },
+      });
+      const titles = actions.map(({ title }) => title);
+      expect(titles).toEqual(["Change to ctx-size", "Remove the blanks in front"]);
+      const fixed = apply(
+        text,
+        actions.flatMap(({ edit }) => edit?.changes?.[uri] ?? []),
+      );
+      expect(lint(fixed).filter(({ severity }) => severity === "error")).toEqual([]);
+    }));
+
+  it("completes keys with help, and values", () =>
+    withEditor(async (editor) => {
+      await editor.show(uri, "[a]\nm = x.gguf\ncache-t\nctk = \n");
+      const keys = await editor.ask<CompletionItem[]>("completion", uri, 2, 7);
+      const key = keys.find(({ label }) => label === "cache-type-k");
+      // the option is already set in this section, by its short name
+      expect(key).toBeUndefined();
+      const other = keys.find(({ label }) => label === "cache-type-v");
+      expect(other?.documentation).toContain("flash attention");
+      expect(other?.textEdit).toEqual({ range: range(2, 0, 7), newText: "cache-type-v = " });
+      const values = await editor.ask<CompletionItem[]>("completion", uri, 3, 6);
+      expect(values.map(({ label }) => label)).toEqual(
+        "f32 f16 bf16 q8_0 q4_0 q4_1 iq4_nl q5_0 q5_1".split(" "),
+      );
+    }));
+
+  it("completes paths of model files beside the preset", () =>
+    withEditor(async (editor) => {
+      await writeFile(path.join(folder, "small.gguf"), "");
+      await writeFile(path.join(folder, "notes.txt"), "");
+      const file = pathToFileURL(path.join(folder, "models.ini")).href;
+      await editor.show(file, "[a]\nm = ./\n");
+      const values = await editor.ask<CompletionItem[]>("completion", file, 1, 6);
+      expect(values.map(({ label }) => label)).toEqual(["./small.gguf"]);
+    }));
+
+  it("explains an option, and what a section costs", () =>
+    withEditor(
+      async (editor) => {
+        await editor.show(uri, text);
+        const option = await editor.ask<Hover>("hover", uri, 8, 1);
+        expect(JSON.stringify(option.contents)).toMatch(
+          /--cache-type-v.*LLAMA\\+_ARG\\+_CACHE\\+_TYPE\\+_V/s,
+        );
+        await expect
+          .poll(async () => JSON.stringify((await editor.ask<Hover>("hover", uri, 4, 2)).contents))
+          .toMatch(/KV 2\.0 GiB/);
+        const lenses = await editor.ask<CodeLens[]>("codeLens", uri);
+        expect(lenses.map(({ range, command }) => [range.start.line, command?.title])).toContainEqual([
+          4,
+          "KV 2.0 GiB",
+        ]);
+        const copy = lenses.find(({ command }) => command?.command === "llamaGauge.preset.copyCommandLine");
+        expect(copy?.command?.arguments).toMatchObject([
+          {
+            section: "coder",
+            arguments: [
+              "--n-gpu-layers",
+              "99",
+              "--cache-type-v",
+              "q8_0",
+              "--flash-attn",
+              "on",
+              "--model",
+              "coder.gguf",
+            ],
+          },
+        ]);
+      },
+      trusted,
+      { fits: true, verdict: say`KV ${bytes(2 * 2 ** 30)}`, lines: [] },
+    ));
+
+  it("outlines, folds, formats and renames", () =>
+    withEditor(async (editor) => {
+      await editor.show(uri, text);
+      const symbols = await editor.ask<DocumentSymbol[]>("documentSymbol", uri);
+      expect(symbols.map(({ name, children = [] }) => [name, children.map((child) => child.name)])).toEqual([
+        ["*", ["ngl"]],
+        ["coder", ["m", "ctx-szie", "fa", "ctv"]],
+        ["chat", ["hf"]],
+      ]);
+      const folds = await editor.ask<FoldingRange[]>("foldingRange", uri);
+      expect(folds.map(({ startLine, endLine }) => [startLine, endLine])).toEqual([
+        [1, 2],
+        [4, 8],
+        [10, 11],
+      ]);
+      const edits = await editor.ask<TextEdit[]>("formatting", uri, undefined, undefined, { options: {} });
+      const formatted = apply(text, edits);
+      expect(formatted).toBe(text.replace("  fa", "fa").replace("ctv   =q8_0", "ctv = q8_0"));
+      expect(await editor.ask<Range>("prepareRename", uri, 4, 3)).toEqual(range(4, 1, 6));
+      const renamed = await editor.ask<WorkspaceEdit>("rename", uri, 4, 3, { newName: "writer" });
+      expect(apply(text, renamed.changes?.[uri] ?? [])).toBe(text.replace("[coder]", "[writer]"));
+    }));
+
+  it("looks at no file until the workspace is trusted", () =>
+    withEditor(
+      async (editor) => {
+        const file = pathToFileURL(path.join(folder, "models.ini")).href;
+        const preset = "[a]\nm = /nowhere/at/all.gguf\n";
+        const first = editor.diagnostics(file);
+        await editor.show(file, preset);
+        expect(await first).toEqual([]);
+        const second = editor.diagnostics(file);
+        await editor.connection.sendNotification(requests.refresh, { trusted: true });
+        await second;
+        const third = await editor.diagnostics(file);
+        expect(third.map(({ code }) => code)).toEqual(["fileMissing"]);
+      },
+      { ...trusted, trusted: false },
+    ));
+
+  it("speaks the reader's language", () =>
+    withEditor(
+      async (editor) => {
+        const first = editor.diagnostics(uri);
+        await editor.show(uri, "[a\n");
+        expect((await first).map(({ message }) => message)).toContain("括弧がありません。");
+      },
+      { ...trusted, translations: { "The closing bracket is missing.": "括弧がありません。" } },
+    ));
+
+  it("outlines and explains a log", () =>
+    withEditor(async (editor) => {
+      const log = "file:///x/llama-server.log";
+      const lines = [
+        "0.00.000.994 I srv  llama_server: initializing ...",
+        "0.11.141.935 I llama_context: constructing llama_context",
+        "0.11.143.702 I llama_kv_cache:        CPU KV buffer size =    32.00 MiB",
+        "0.12.000.000 E srv    send_error: task id = 5, error: request (2048 tokens) exceeds the available context size (2048 tokens), try increasing it",
+      ];
+      await editor.show(log, lines.join("\n"), "llama-log");
+      const symbols = await editor.ask<DocumentSymbol[]>("documentSymbol", log);
+      expect(symbols.map(({ name }) => name)).toEqual(["Start", "Context"]);
+      const folds = await editor.ask<FoldingRange[]>("foldingRange", log);
+      expect(folds.map(({ startLine, endLine }) => [startLine, endLine])).toEqual([[1, 3]]);
+      expect(JSON.stringify(await editor.ask<Hover>("hover", log, 2, 5))).toContain(
+        "KV cache on CPU: 32.0 MiB",
+      );
+      expect(JSON.stringify(await editor.ask<Hover>("hover", log, 3, 5))).toContain("2,048");
+    }));
+
+  it("stays alive with anything", () =>
+    withEditor(async (editor) => {
+      const texts = [
+        "\u0000\ud800\n[",
+        "[".repeat(100_000),
+        "=".repeat(1_000_000),
+        `[a]\n${"k = v\n".repeat(20_000)}`,
+        "\r\r\r[\r",
+      ];
+      for (const [index, odd] of texts.entries()) {
+        const each = `untitled:odd-${index}`;
+        const found = editor.diagnostics(each);
+        await editor.show(each, odd);
+        expect(Array.isArray(await found)).toBe(true);
+        await editor.ask("hover", each, 0, 0);
+        await editor.ask("completion", each, 0, 0);
+        await editor.ask("completion", each, 999, 999);
+        await editor.ask("codeLens", each);
+      }
+    }));
+});
+
+const range = (line: number, start: number, end: number): Range => ({
+  start: { line, character: start },
+  end: { line, character: end },
+});
