@@ -35,17 +35,28 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
         )}
         ${verdict.reasons.map((reason) => html`<span>${words(reason)} </span>`)}
       </p>
-      ${
-        verdict.remedies.length === 0
-          ? nothing
-          : html`<ul class="remedies">
-              ${verdict.remedies.map((remedy) => html`<li>${icon("arrow")}<span>${words(remedy)}</span></li>`)}
-            </ul>`
-      }
+      ${steps(view, report)}
       <div class="buttons">${buttons(view, report)}</div>
     </div>
     ${facts(view, report)}
   </header>`;
+}
+
+/** What keeps the answer from being complete, each with its way out; then the verdict's other advice. */
+function steps({ words }: View, { server, verdict }: GaugeReport): TemplateResult | typeof nothing {
+  const missing = server.known ? [] : [{ why: server.why, remedy: server.remedy }];
+  const said = new Set(missing.map(({ remedy }) => words(remedy)));
+  const others = verdict.remedies.map((remedy) => words(remedy)).filter((remedy) => !said.has(remedy));
+  if (missing.length + others.length === 0) return nothing;
+  return html`<ul class="remedies">
+    ${missing.map(
+      ({ why, remedy }) =>
+        html`<li>
+          ${icon("warning")}<span>${words(why)} <span class="dim">${words(remedy)}</span></span>
+        </li>`,
+    )}
+    ${others.map((remedy) => html`<li>${icon("arrow")}<span>${remedy}</span></li>`)}
+  </ul>`;
 }
 
 function buttons(view: View, report: GaugeReport): readonly TemplateResult[] {
