@@ -1,0 +1,62 @@
+import type { Text } from "../text";
+import { judge, type CriterionResult } from "./judge";
+import { nextStep, type NextStep } from "./nextStep";
+import { canariesAt, targetOf, type LadderCriteria } from "./plan";
+import type { LadderRecord } from "./record";
+import type { RungResult } from "./results";
+import { acceptanceRate } from "./statistics";
+
+/** What `ladder` prints and a panel draws. */
+export interface LadderReport {
+  readonly criteria: DeclaredCriteria;
+  readonly rungs: readonly RungResult[];
+  readonly pass: boolean;
+  readonly complete: boolean;
+  readonly results: readonly CriterionResult[];
+  readonly nextStep: NextStep;
+  readonly targetTokens: number;
+  readonly planHash: string;
+  readonly setup: LadderRecord["header"]["setup"];
+  readonly warnings: readonly Text[];
+}
+
+export interface DeclaredCriteria extends LadderCriteria {
+  readonly hash: string;
+  readonly runs: number;
+  readonly canariesPerRun: number;
+  /** How often a setup of this recall would pass. */
+  readonly acceptance: readonly { readonly recall: number; readonly rate: number }[];
+}
+
+export function ladderReport(record: LadderRecord, earlier: readonly LadderRecord[] = []): LadderReport {
+  const { header, warnings } = record;
+  const { plan } = header;
+  const outcome = judge(record);
+  const rule = {
+    canaries: canariesAt(plan, targetOf(plan)),
+    runs: plan.repetitions,
+    perRun: plan.criteria.perRun,
+    pooled: plan.criteria.pooled,
+  };
+  return {
+    criteria: {
+      ...plan.criteria,
+      hash: header.criteriaHash,
+      runs: rule.runs,
+      canariesPerRun: rule.canaries,
+      acceptance: [0.8, 0.85, 0.9, 0.95, 0.98, 0.99].map((recall) => ({
+        recall,
+        rate: acceptanceRate(recall, rule),
+      })),
+    },
+    rungs: outcome.rungs,
+    pass: outcome.pass,
+    complete: outcome.complete,
+    results: outcome.results,
+    nextStep: nextStep(record, outcome, earlier),
+    targetTokens: targetOf(plan),
+    planHash: header.planHash,
+    setup: header.setup,
+    warnings,
+  };
+}
