@@ -137,7 +137,7 @@ async function refusal(url: string, response: Response): Promise<UserError> {
 }
 
 /** The JSON of every `data:` line; comments and `[DONE]` are passed over. */
-async function* serverEvents(
+export async function* serverEvents(
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   const decoder = new TextDecoder();
@@ -165,7 +165,7 @@ async function* serverEvents(
   }
 }
 
-function progressOf(
+export function progressOf(
   event: Readonly<Record<string, unknown>>,
 ): (PrefillProgress & { readonly cached: number; readonly total: number }) | undefined {
   const field = event["prompt_progress"];
@@ -181,7 +181,7 @@ function progressOf(
   };
 }
 
-function timingsOf(event: Readonly<Record<string, unknown>>): CompletionTimings | undefined {
+export function timingsOf(event: Readonly<Record<string, unknown>>): CompletionTimings | undefined {
   const field = event["timings"];
   if (typeof field !== "object" || field === null) return undefined;
   const timings = field as Readonly<Record<string, unknown>>;
