@@ -83,6 +83,8 @@ export interface Model {
   readonly indexerKeyLength: number;
   /** Positions have sections (M-RoPE): four of them for each token. */
   readonly positionSections: boolean;
+  /** Attention is tempered by position (`attention.temperature_scale`). */
+  readonly temperatureScale: boolean;
   /** `rope.dimension_count`, 0 where absent. */
   readonly ropeDimensions: number;
   /** Values of one layer's extra embedding (Gemma 3n and 4). */

@@ -69,6 +69,7 @@ export function modelOf(header: GgufHeader): Model {
     positionSections:
       sectioned.test(meta.architecture) &&
       (meta.perLayer("rope.dimension_sections", 4) ?? []).some((section) => section > 0),
+    temperatureScale: (meta.number("attention.temperature_scale") ?? 0) > 0,
     ropeDimensions: meta.integer("rope.dimension_count") ?? 0,
     perLayerEmbedding: meta.integer("embedding_length_per_layer_input") ?? 0,
     causal: header.metadata.get(`${meta.architecture}.attention.causal`) !== false,

@@ -7,6 +7,8 @@ import type { Tensor } from "./graph";
 export interface AttentionStyle {
   /** Layers whose Q and K stay what their projection is: neither rotary positions nor a norm over heads. */
   readonly noRope?: "all" | "full";
+  /** V has a norm over its heads; without a matrix of its own it is K's product, normed apart. */
+  readonly valueNorm?: boolean;
   /** Another matrix gates the attention's output. */
   readonly gate?: "matrix" | "withQuery";
 }
@@ -73,7 +75,25 @@ function projections(
   const gate = style.gate === "withQuery" ? { gate: projection } : {};
   const query = keyRotated(place(projection, sizes.query));
   if (!layer.ownsKv) return { query, fused: false, ...gate };
-  const makeValue = (): Tensor => valueRotated(graph.op(sizes.value, normed));
+  if (
+    style.valueNorm === true &&
+    !context.has(block(layer, "attn_v")) &&
+    context.has(block(layer, "attn_k"))
+  ) {
+    const both = graph.op(sizes.key, normed);
+    const key = keyRotated(place(both, sizes.key));
+    return {
+      query,
+      key,
+      value: valueRotated(graph.op(sizes.value, graph.view(both))),
+      fused: false,
+      ...gate,
+    };
+  }
+  const makeValue = (): Tensor => {
+    const product = graph.op(sizes.value, normed);
+    return valueRotated(style.valueNorm === true ? graph.op(sizes.value, graph.view(product)) : product);
+  };
   const makeKey = (): Tensor => keyRotated(place(graph.op(sizes.key, normed), sizes.key));
   // the cache with windows has its own order
   if (context.model.slidingWindow > 0) {

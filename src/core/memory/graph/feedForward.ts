@@ -25,8 +25,16 @@ export function denseFeedForward(
   return graph.op(out, made === 2 * width ? graph.op(bytes, up) : graph.inPlace(bytes, up));
 }
 
-/** Router, expert products and their weighted sum (llm_graph_context::build_moe_ffn). */
-export function mixtureOfExperts(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
+/**
+ * Router, expert products and their weighted sum (llm_graph_context::build_moe_ffn). `later` makes what the experts read
+ * where the router read something else.
+ */
+export function mixtureOfExperts(
+  context: GraphContext,
+  layer: Layer,
+  normed: Tensor,
+  later?: () => Tensor,
+): Tensor {
   const { graph, model } = context;
   const { experts } = model;
   if (experts === undefined) return normed;
@@ -44,9 +52,10 @@ export function mixtureOfExperts(context: GraphContext, layer: Layer, normed: Te
   const weights = graph.op(few, probabilities, chosen);
   const sum = graph.op(scaled(context, normed, 1), graph.view(weights));
   const normal = graph.op(few, graph.view(weights), sum);
+  const read = later?.() ?? normed;
   const early =
-    model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, normed), normal) : undefined;
-  const active = activeExperts(context, layer, early ?? normed, chosen, inner);
+    model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, read), normal) : undefined;
+  const active = activeExperts(context, layer, early ?? read, chosen, inner);
   const down = graph.op(outer, active, chosen);
   const weighted = early === undefined ? graph.inPlace(outer, down, normal) : down;
   const sumOfUsed = sumOfExperts(context, weighted, used, graph.bytesOf(normed));

@@ -44,6 +44,13 @@ export class Graph {
     return this.push(this.bytesOf(source), root === noRoot ? source : root, flags, [source]);
   }
 
+  /** A view of a part of `source`. */
+  part(source: Tensor, bytes: number): Tensor {
+    const view = this.view(source);
+    this.bytes[view] = bytes;
+    return view;
+  }
+
   /** Writes into rows of `target`: a view of it that nobody reads, so that `target` is never freed. */
   storeInto(target: Tensor, ...sources: readonly Tensor[]): void {
     this.push(0, target, 0, [...sources, target]);

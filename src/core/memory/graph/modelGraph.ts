@@ -5,7 +5,10 @@ import { block, type GraphContext } from "./context";
 import { feedForward, isMixture } from "./feedForward";
 import { Graph, type Tensor } from "./graph";
 import { expandedLatentAttention, latentAttention, storeExpanded } from "./latentAttention";
+import { altUpLayer, merged, stacked } from "./altUp";
+import { gemma4Mixture, PerLayerInput } from "./gemma";
 import { deltaNet, mamba, mamba2, shiftRows, shortConvolution } from "./recurrentLayers";
+import { rwkvLayer, rwkvRows, type RwkvRows } from "./rwkv";
 import { styleOf, type LayerStyle } from "./styles";
 
 /** Bytes of the compute buffer where one backend does everything. */
@@ -47,6 +50,9 @@ class ModelGraph implements GraphContext {
   private readonly layers: readonly Layer[];
   /** Shift rows of a recurrent layer that were taken out ahead of its turn. */
   private readonly shifts = new Map<number, Tensor>();
+  private readonly past = new Map<number, RwkvRows>();
+  private readonly firstValue: { tensor: Tensor | undefined } = { tensor: undefined };
+  private perLayer: PerLayerInput | undefined;
   private at = 0;
   private expansionsLeft = 0;
 
@@ -91,14 +97,26 @@ class ModelGraph implements GraphContext {
   build(): void {
     const { graph, model } = this;
     let hidden = this.embeddings();
+    if (model.rules?.state === "rwkv" && this.layers[0] !== undefined) this.takeRows(this.layers[0]);
+    const altUp = model.architecture === "gemma3n" ? this.extraEmbeddings(hidden) : undefined;
+    if (altUp !== undefined) hidden = stacked(this, hidden);
+    if (this.has("token_embd_norm")) hidden = graph.op(this.embedding, hidden);
     if (this.layers[0] !== undefined && this.expansionsOf(this.layers[0]) === 0) this.takeShiftAhead();
     this.layers.forEach((layer, i) => {
       this.at = i + 1;
-      if (i === 0 && needsShiftAhead(model, layer)) this.shifts.set(layer.index, shiftRows(this, layer));
+      if (i === 0 && !this.past.has(layer.index)) this.takeRows(layer);
       this.expansionsLeft = this.expansionsOf(layer);
-      hidden = this.layer(layer, hidden, i === this.layers.length - 1);
+      hidden =
+        altUp === undefined
+          ? this.layer(layer, hidden, i === this.layers.length - 1)
+          : altUpLayer(this, layer, hidden, altUp);
     });
-    const normed = graph.inPlace(graph.bytesOf(hidden), hidden);
+    if (altUp !== undefined) hidden = this.rows(merged(this, hidden));
+    // a layer norm, unlike an RMS norm, never writes over its input
+    const bytes = graph.bytesOf(hidden);
+    const normed = this.shapes.has("output_norm.bias")
+      ? graph.op(bytes, hidden)
+      : graph.inPlace(bytes, hidden);
     graph.op(4 * model.vocabularySize * this.outputs, normed);
   }
 
@@ -106,11 +124,22 @@ class ModelGraph implements GraphContext {
   private embeddings(): Tensor {
     const { graph, embedding, tokens } = this;
     graph.storeInto(this.input("external embeddings", embedding));
+    if (this.model.architecture === "gemma4" && this.model.perLayerEmbedding > 0) {
+      this.perLayer = new PerLayerInput(this, (tensor) => this.rows(tensor));
+    }
     const embedded = graph.op(embedding, this.input("tokens", 4 * tokens));
     const mixed = graph.op(embedding, this.input("mixed tokens", 4 * tokens));
     const copy = graph.op(embedding, this.input("mixed embeddings", embedding));
     graph.storeInto(copy, mixed, this.input("mixed slots", 8 * tokens));
-    return embedded;
+    this.perLayer?.project(embedded);
+    const scales = /^gemma(3|3n|4)$/.test(this.model.architecture) || this.model.temperatureScale;
+    return scales ? graph.inPlace(embedding, embedded, this.input("scales", 4 * tokens)) : embedded;
+  }
+
+  private extraEmbeddings(embedded: Tensor): PerLayerInput {
+    const extra = new PerLayerInput(this, (tensor) => this.rows(tensor));
+    extra.project(embedded);
+    return extra;
   }
 
   private expansionsOf(layer: Layer): number {
@@ -122,33 +151,49 @@ class ModelGraph implements GraphContext {
     for (let i = this.at; i < this.layers.length; i++) {
       const layer = this.layers[i];
       if (layer === undefined) return;
-      if (needsShiftAhead(this.model, layer)) this.shifts.set(layer.index, shiftRows(this, layer));
+      this.takeRows(layer);
       if (this.expansionsOf(layer) > 0) return;
     }
   }
 
+  private takeRows(layer: Layer): void {
+    if (!needsShiftAhead(this.model, layer)) return;
+    if (this.model.rules?.state === "rwkv") this.past.set(layer.index, rwkvRows(this, layer));
+    else this.shifts.set(layer.index, shiftRows(this, layer));
+  }
+
   private layer(layer: Layer, hidden: Tensor, last: boolean): Tensor {
+    if (this.model.rules?.state === "rwkv") {
+      const past = this.past.get(layer.index) ?? rwkvRows(this, layer);
+      const rows = last ? (tensor: Tensor): Tensor => this.rows(tensor) : undefined;
+      return rwkvLayer(this, layer, past, hidden, rows, this.firstValue);
+    }
     const parallel = this.style.parallel;
     if (parallel !== undefined) return this.parallelLayer(layer, hidden, last, parallel);
-    const { graph, style } = this;
+    const { graph, style, model } = this;
     if (layer.kind === "none") return this.feedForwardOnly(layer, hidden, last);
     const normed = style.noInputNorm === true ? hidden : graph.op(this.embedding, hidden);
-    let mixed = this.mixer(layer, normed);
+    let mixed =
+      model.rules?.recurrent?.kind === "both"
+        ? this.sideBySide(layer, hidden, normed)
+        : this.mixer(layer, normed);
     let residual = hidden;
     if (last) {
       mixed = this.rows(mixed);
       residual = this.rows(residual);
     }
     const bytes = graph.bytesOf(mixed);
-    const middle =
-      style.residualFirst === true
-        ? graph.inPlace(bytes, residual, mixed)
-        : graph.inPlace(bytes, mixed, residual);
+    const sum = (first: Tensor, second: Tensor, swapped: boolean): Tensor =>
+      swapped ? graph.inPlace(bytes, second, first) : graph.inPlace(bytes, first, second);
+    const middle = sum(mixed, residual, style.residualFirst === "both");
     if (!this.hasFeedForward(layer)) return middle;
-    const fed = feedForward(this, layer, style.noInputNorm === true ? middle : graph.op(bytes, middle));
-    return style.residualFirst === true
-      ? graph.inPlace(bytes, middle, fed)
-      : graph.inPlace(bytes, fed, middle);
+    const gemma4 = model.architecture === "gemma4";
+    const fed =
+      gemma4 && isMixture(this, layer)
+        ? gemma4Mixture(this, layer, middle)
+        : feedForward(this, layer, style.noInputNorm === true ? middle : graph.op(bytes, middle));
+    const out = sum(fed, middle, style.residualFirst !== undefined);
+    return this.perLayer === undefined ? out : this.perLayer.add(out, last);
   }
 
   private hasFeedForward(layer: Layer): boolean {
@@ -183,6 +228,18 @@ class ModelGraph implements GraphContext {
     if (model.architecture === "mamba" || model.architecture === "jamba")
       return mamba(this, layer, shift, normed);
     return mamba2(this, layer, shift, normed);
+  }
+
+  /** Attention and Mamba 2 on one input (Falcon-H1); their sum. */
+  private sideBySide(layer: Layer, hidden: Tensor, normed: Tensor): Tensor {
+    const { graph, embedding } = this;
+    const mixed = attention(this, layer, normed, this.style.attention);
+    const shift = shiftRows(this, layer);
+    let attended = mixed;
+    const recurrent = mamba2(this, layer, shift, graph.op(embedding, hidden), () => {
+      attended = graph.op(embedding, mixed);
+    });
+    return graph.inPlace(embedding, attended, graph.view(recurrent));
   }
 
   private feedForwardOnly(layer: Layer, hidden: Tensor, last: boolean): Tensor {
@@ -222,7 +279,7 @@ class ModelGraph implements GraphContext {
 
   /** Of the last layer's tokens only those whose logits are asked for go on. */
   private rows(tensor: Tensor): Tensor {
-    const bytes = (this.embedding / this.tokens) * this.outputs;
+    const bytes = (this.graph.bytesOf(tensor) / this.tokens) * this.outputs;
     return this.graph.op(bytes, tensor, this.input("out ids", 4 * this.outputs));
   }
 }

@@ -10,10 +10,12 @@ function stateRows(context: GraphContext, values: number): Tensor {
 
 export const shiftRows = (context: GraphContext, layer: Layer): Tensor =>
   stateRows(context, layer.state?.shift ?? 0);
-const ssmRows = (context: GraphContext, layer: Layer): Tensor => stateRows(context, layer.state?.state ?? 0);
+export const ssmRows = (context: GraphContext, layer: Layer): Tensor =>
+  stateRows(context, layer.state?.state ?? 0);
 
+/** New states behind a layer's output; with drafts one for every token that may be rolled back. */
 const stateBytes = (context: GraphContext, layer: Layer): number =>
-  4 * (layer.state?.state ?? 0) * context.sequences;
+  4 * (layer.state?.state ?? 0) * context.sequences * (1 + context.plan.rollback);
 
 /** Gated delta net of Qwen3-Next and Qwen3.5 (src/models/delta-net-base.cpp), from the normed input to `ssm_out`. */
 export function deltaNet(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
@@ -77,8 +79,17 @@ export function mamba(context: GraphContext, layer: Layer, shift: Tensor, normed
   return graph.op(context.embedding, graph.op(wideInner, z, y));
 }
 
-/** Mamba 2: heads and groups, x, B and C through one convolution, a norm before the output where the model has it. */
-export function mamba2(context: GraphContext, layer: Layer, shift: Tensor, normed: Tensor): Tensor {
+/**
+ * Mamba 2: heads and groups, x, B and C through one convolution, a norm before the output where the model has it.
+ * `between` runs when the states are stored.
+ */
+export function mamba2(
+  context: GraphContext,
+  layer: Layer,
+  shift: Tensor,
+  normed: Tensor,
+  between: () => void = (): void => context.beforeTail(),
+): Tensor {
   const { graph, model } = context;
   const { innerSize: inner, stateSize, groupCount, timeStepRank: heads } = model.stateKeys;
   const wideInner = wide(context, inner);
@@ -92,7 +103,7 @@ export function mamba2(context: GraphContext, layer: Layer, shift: Tensor, norme
   const x = graph.view(convolved);
   const scanned = graph.op(wideInner + stateBytes(context, layer), x, timeStep, graph.view(convolved));
   graph.store(graph.view(scanned));
-  context.beforeTail();
+  between();
   const z = graph.op(wideInner, graph.view(all));
   const skip = graph.op(wideInner, graph.view(convolved));
   const y = graph.inPlace(wideInner, graph.view(scanned), skip);

@@ -10,8 +10,8 @@ export interface LayerStyle {
    * is projected first; second: the feed-forward has a norm of its own.
    */
   readonly parallel?: "shared" | "first" | "second";
-  /** The residual is the first operand of the sum. */
-  readonly residualFirst?: boolean;
+  /** Sums whose first operand is the residual: both, or only the one after the feed-forward. */
+  readonly residualFirst?: "both" | "feedForward";
 }
 
 const noRope: LayerStyle = { attention: { noRope: "all" } };
@@ -34,14 +34,18 @@ const styles: Readonly<Record<string, LayerStyle>> = {
   exaone4: normsAfter,
   smallthinker: { attention: { noRope: "full" } },
   afmoe: { attention: { gate: "matrix" } },
-  lfm2: { attention: {}, residualFirst: true },
-  lfm2moe: { attention: {}, residualFirst: true },
+  lfm2: { attention: {}, residualFirst: "both" },
+  lfm2moe: { attention: {}, residualFirst: "both" },
+  phi3: { attention: {}, residualFirst: "feedForward" },
+  phimoe: { attention: {}, residualFirst: "feedForward" },
   phi2: { attention: {}, parallel: "first" },
   "command-r": sideBySide,
   cohere2,
   cohere2moe: sideBySide,
   plamo: sideBySide,
   falcon: { attention: {}, parallel: "second" },
+  gemma3n: { attention: { valueNorm: true } },
+  gemma4: { attention: { valueNorm: true } },
   qwen35: gatedQuery,
   qwen35moe: gatedQuery,
   qwen3next: gatedQuery,
