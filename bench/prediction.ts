@@ -107,6 +107,25 @@ for (const design of Object.keys(designs)) {
 const known = all.filter((t) => t.known);
 console.log(row("all trials", all));
 
+/** Coverage of each series with the band scaled to hold 82 % of all the *other* series, and the scales that gave. */
+function leftOut(trialsOfDesign: readonly Trial[]): string {
+  const trials = trialsOfDesign.filter((t) => t.known && !t.kneeProne);
+  const names = [...new Set(trials.map((t) => t.series))];
+  const reach = (t: Trial): number => Math.abs(t.error) / t.halfWidth;
+  const scales = names.map((name) => quantile(trials.filter((t) => t.series !== name).map(reach), 0.82));
+  const covered = names.map((name, i) => {
+    const own = trials.filter((t) => t.series === name);
+    return own.filter((t) => reach(t) <= (scales[i] ?? 1)).length;
+  });
+  const share = (100 * covered.reduce((s, n) => s + n, 0)) / trials.length;
+  return `${share.toFixed(0)} %, scale ${Math.min(...scales).toFixed(2)} – ${Math.max(...scales).toFixed(2)}`;
+}
+
+console.log("\nBand left out series by series:");
+for (const design of Object.keys(designs)) {
+  console.log(`* ${design}: ${leftOut(all.filter((t) => t.design === design))}`);
+}
+
 /** Error of the remaining time after a share of the prompt, by the slope of the spans and by percent done. */
 function etaErrors(share: number): { readonly ours: number[]; readonly percent: number[] } {
   const ours: number[] = [];

@@ -116,10 +116,10 @@ class ServerProbe {
       },
       { budgetSeconds: left, maxDepth: room },
     );
+    this.#keep(short, head / 4);
     this.#keep(first, head);
     if (plan === undefined) {
       // No time or no room for more: two short prompts are little, but they are measured.
-      this.#keep(short, head / 4);
       this.#warnings.push(
         say`Only the first ${count(head)} tokens were measured; a larger budget would show more.`,
       );

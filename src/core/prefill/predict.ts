@@ -86,7 +86,9 @@ function band(
       : 0;
   const shortest = Math.min(...fit.knots.map((k) => k.tokens));
   const short = target - cached < shortest ? 0.15 * (1 - (target - cached) / shortest) : 0;
-  const sides = Math.hypot(form, 1.3 * slope, 0.02 * largestGap(fit), 0.005, short);
+  // What one span scatters by evens out over many.
+  const scatter = (1.28 * fit.noise) / Math.sqrt(Math.max(1, (target - cached) / shortest));
+  const sides = Math.hypot(form, 1.3 * slope, 0.02 * largestGap(fit), 0.005, short, scatter);
   return kneeProne
     ? { slow: Math.hypot(sides, 0.08 * octaves), fast: Math.hypot(sides, 0.02 * octaves) }
     : { slow: sides, fast: sides };
