@@ -75,7 +75,7 @@ function band(
   const total = Math.max(secondsBetween(fit, cached, target), Number.MIN_VALUE);
   const from = Math.max(cached, fit.end);
   const octaves = target > from ? Math.log2(target / fit.end) : 0;
-  const form = fit.knots.length < 3 ? 0.025 * octaves ** 1.9 : 0.0095 * octaves ** 1.5;
+  const form = fit.knots.length < 3 ? 0.03 * octaves ** 1.9 : 0.0085 * octaves ** 1.5;
   const slope =
     target > from
       ? ((target - from) *
@@ -88,7 +88,7 @@ function band(
   const short = target - cached < shortest ? 0.15 * (1 - (target - cached) / shortest) : 0;
   // What one span scatters by evens out over many.
   const scatter = (1.28 * fit.noise) / Math.sqrt(Math.max(1, (target - cached) / shortest));
-  const sides = Math.hypot(form, 1.3 * slope, 0.02 * largestGap(fit), 0.005, short, scatter);
+  const sides = Math.hypot(form, 1.3 * slope, 0.026 * largestGap(fit), 0.005, short, scatter);
   return kneeProne
     ? { slow: Math.hypot(sides, 0.08 * octaves), fast: Math.hypot(sides, 0.02 * octaves) }
     : { slow: sides, fast: sides };
