@@ -93,6 +93,7 @@ export function statusView(state: GaugeState, write: Write, locale: string): Sta
 }
 
 export function progressText(filesDone: number, tokens: number): Text {
+  if (filesDone === 0) return say`Listing files …`;
   return filesDone === 1
     ? say`${count(tokens)} tokens in 1 file …`
     : say`${count(tokens)} tokens in ${count(filesDone)} files …`;
