@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,11 +15,14 @@ let root: string;
 
 beforeAll(() => {
   root = realpathSync(mkdtempSync(path.join(os.tmpdir(), "gauge-large-")));
+  // Hard links: to the walk a file each, to the disk little more than a name.
+  for (let file = 0; file < 50; file++) writeFileSync(path.join(root, `v${file}`), `let v${file} = 1;\n`);
   for (let folder = 0; folder < 100; folder++) {
     const at = path.join(root, "many", `d${folder % 10}`, `e${folder}`);
     mkdirSync(at, { recursive: true });
-    for (let file = 0; file < manyFiles / 100; file++)
-      writeFileSync(path.join(at, `f${file}.ts`), `let v${file} = 1;\n`);
+    for (let file = 0; file < manyFiles / 100; file++) {
+      linkSync(path.join(root, `v${file % 50}`), path.join(at, `f${file}.ts`));
+    }
   }
   writeFileSync(path.join(root, "many", ".gitignore"), "*.log\nnode_modules/\n/dist\n");
 });
@@ -66,7 +69,8 @@ describe("memory", () => {
     mkdirSync(at);
     const line = 'export const someValue = readTheConfiguration("a.b.c", 12345);\n';
     const text = line.repeat(Math.ceil(1_000_000 / line.length));
-    for (let file = 0; file < 400; file++) writeFileSync(path.join(at, `f${file}.ts`), `// ${file}\n${text}`);
+    writeFileSync(path.join(at, "f0.ts"), text);
+    for (let file = 1; file < 400; file++) linkSync(path.join(at, "f0.ts"), path.join(at, `f${file}.ts`));
 
     const held = { characters: 0, most: 0 };
     const before = process.memoryUsage().rss;
