@@ -84,10 +84,10 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
   it("shows the same numbers in the token tree, folders and files", async () => {
     const { page } = workbench;
     // the folder's own tree makes room
-    await page.locator(".pane-header", { hasText: path.basename(workbench.workspace) }).click();
-    await page.locator(".pane-header", { hasText: "Tokens" }).click();
+    await workbench.togglePane(path.basename(workbench.workspace), false);
+    await workbench.togglePane("Tokens", true);
     await page.mouse.move(800, 500);
-    const pane = page.locator(".pane", { has: page.locator(".pane-header", { hasText: "Tokens" }) });
+    const pane = workbench.pane("Tokens");
     await pane.locator(".pane-header", { hasText: `${tokens(expected.tokens.tokens)} tokens` }).waitFor();
     const rows = pane.locator(".monaco-list-row");
     for (const folder of folders) {
@@ -119,6 +119,13 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
       await workbench.page.keyboard.press("Escape");
     },
   );
+
+  it("is the README's picture", async () => {
+    await workbench.setTheme("dark");
+    await workbench.page.mouse.move(800, 20);
+    await workbench.page.locator(".monaco-hover").first().waitFor({ state: "hidden" });
+    await workbench.screenshot("readme");
+  });
 
   it("opens a file from the panel", async () => {
     await workbench.webview().locator(".tile.file", { hasText: "tides.ts" }).click();
