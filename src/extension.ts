@@ -3,6 +3,7 @@ import { registerCommands } from "./client/commands";
 import { commandTable } from "./client/commandTable";
 import { setContextKey } from "./client/contextKeys";
 import { Gauge } from "./client/gauge";
+import { startLanguageClient } from "./client/languageClient";
 import { DisposableStore } from "./client/lifecycle";
 import { OutputLog } from "./client/log";
 import { GaugePanel } from "./client/panel";
@@ -14,6 +15,7 @@ import { StatusBar } from "./client/statusBar";
 import { TokenTreeView } from "./client/tokenTreeView";
 import { reportOf } from "./core/protocol/panelMessages";
 import { extensionAdapters } from "./extensionAdapters";
+import { languageOutside } from "./extensionLanguage";
 
 /** Builds the adapters, the gauge and its surfaces; what is heavy is loaded when it is first used. */
 export function activate(context: ExtensionContext): void {
@@ -35,6 +37,8 @@ export function activate(context: ExtensionContext): void {
   const panel = store.add(new GaugePanel(context.extensionUri, gauge, log));
   store.add(new StatusBar(gauge));
   store.add(new TokenTreeView(gauge));
+
+  store.add(startLanguageClient(context.extensionUri, log, languageOutside()));
 
   store.add(watchForStaleness(gauge));
   store.add(settings.onDidChange(() => gauge.markStale()));

@@ -14,6 +14,8 @@ export const commandIds = [
   "llamaGauge.copyPackedPrompt",
   "llamaGauge.copyDiagnostics",
   "llamaGauge.showLog",
+  "llamaGauge.explainLog",
+  "llamaGauge.checkCommandLine",
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];

@@ -9,6 +9,7 @@ import type { EstimateRequest } from "./estimator";
 import { runEstimate } from "./estimateTask";
 import type { Gauge } from "./gauge";
 import type { OutputLog } from "./log";
+import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
 import type { GaugePanel } from "./panel";
 import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
@@ -103,6 +104,8 @@ export function commandTable(parts: CommandParts): CommandTable {
       window.setStatusBarMessage(localized(say`Diagnostic information copied`), 3000);
     },
     "llamaGauge.showLog": () => log.show(),
+    "llamaGauge.explainLog": explainActiveLog,
+    "llamaGauge.checkCommandLine": checkSelection,
   };
 
   async function repeat(): Promise<unknown> {

@@ -54,6 +54,11 @@ export class FileFacts {
     return this.exists.get(file);
   }
 
+  /** Absolute path of a model's file, once it is known to be there. */
+  modelPath(uri: string, named: string | undefined): string | undefined {
+    return named !== undefined && this.fileExists(uri, named) === true ? this.locate(uri, named) : undefined;
+  }
+
   modelFacts(uri: string, named: string): ModelFacts | undefined {
     const file = this.locate(uri, named);
     if (file === undefined || this.fileExists(uri, named) !== true) return undefined;

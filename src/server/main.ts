@@ -7,9 +7,10 @@ import {
   type InitializeResult,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
+import type { PresetModel } from "../core/preset/presetModels";
 import { say } from "../core/text";
 import { requests, type ServerSettings } from "../core/protocol/serverRequests";
-import type { ModelFactsAnswer, SectionCostAnswer } from "../core/protocol/serverRequests";
+import type { ModelFactsAnswer, SectionCost, SectionCostAnswer } from "../core/protocol/serverRequests";
 import { DocumentReader } from "./documentReader";
 import { FileFacts } from "./fileFacts";
 import { logFolding, logHover, logSymbols } from "./logFeatures";
@@ -24,6 +25,7 @@ const files = new FileFacts(
   { modelFacts: (path) => connection.sendRequest<ModelFactsAnswer>(requests.modelFacts, { path }) },
   () => {
     reader.checkAll();
+    refreshLenses();
   },
 );
 const costs = new SectionCosts(
@@ -39,6 +41,10 @@ const reader = new DocumentReader(documents, files, (uri, findings) => {
 /** An editor that cannot do it asks again by itself. */
 function refreshLenses(): void {
   void connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
+}
+
+function costOf(uri: string, model: PresetModel): SectionCost | undefined {
+  return costs.of(model, files.modelPath(uri, model.options.model));
 }
 
 connection.onInitialize(({ initializationOptions }): InitializeResult => {
@@ -78,7 +84,8 @@ connection.onCompletion(async ({ textDocument, position }) => {
 
 connection.onHover(({ textDocument, position }) => {
   const preset = reader.preset(textDocument.uri);
-  if (preset !== undefined) return features.hoverOf(preset, position, (model) => costs.of(model), words);
+  if (preset !== undefined)
+    return features.hoverOf(preset, position, (model) => costOf(textDocument.uri, model), words);
   const log = reader.log(textDocument.uri);
   return log === undefined ? undefined : logHover(log, position, words);
 });
@@ -108,7 +115,13 @@ connection.onCodeLens(({ textDocument }) => {
   const preset = reader.preset(textDocument.uri);
   if (preset === undefined) return [];
   const labels = { show: words.say(say`Show memory budget`), copy: words.say(say`Copy as command line`) };
-  return features.lensesOf(preset, textDocument.uri, (model) => costs.of(model), words, labels);
+  return features.lensesOf(
+    preset,
+    textDocument.uri,
+    (model) => costOf(textDocument.uri, model),
+    words,
+    labels,
+  );
 });
 
 connection.onPrepareRename(({ textDocument, position }) => {

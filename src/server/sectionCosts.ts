@@ -16,12 +16,14 @@ export class SectionCosts {
     this.known.clear();
   }
 
-  of({ name, options }: PresetModel): SectionCost | undefined {
-    const key = JSON.stringify(options);
+  /** `modelPath`: absolute; without it nothing can be said. */
+  of({ name, options }: PresetModel, modelPath: string | undefined): SectionCost | undefined {
+    if (modelPath === undefined) return undefined;
+    const key = JSON.stringify([modelPath, options]);
     if (!this.known.has(key)) {
       if (this.known.size >= maxKept) this.known.clear();
       this.known.set(key, undefined);
-      void this.ask({ section: name, options }).then(
+      void this.ask({ section: name, options, modelPath }).then(
         (cost) => {
           if (cost === null || !this.known.has(key)) return;
           this.known.set(key, cost);

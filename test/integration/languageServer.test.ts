@@ -218,6 +218,8 @@ describe("the language server", () => {
   it("explains an option, and what a section costs", () =>
     withEditor(
       async (editor) => {
+        await writeFile(path.join(folder, "coder.gguf"), "");
+        const uri = pathToFileURL(path.join(folder, "models.ini")).href;
         await editor.show(uri, text);
         const option = await editor.ask<Hover>("hover", uri, 8, 1);
         expect(JSON.stringify(option.contents)).toMatch(

@@ -75,3 +75,12 @@ export function logPhases(lines: readonly LogLine[]): LogPhase[] {
   }
   return phases.filter((phase) => phase.last >= phase.first);
 }
+
+/** Does a text look like a log of llama.cpp? For files with the ending .log that no pattern names. */
+export function looksLikeLog(text: string): boolean {
+  const head = text.slice(0, 20_000);
+  return (
+    /^(?:.{0,80}?)\d+\.\d\d\.\d{3}\.\d{3} [DIWE] (?:srv|slot|cmn|llama_|print_info|load)/m.test(head) ||
+    /llama_model_loader: |llama_new_context_with_model: |llama_kv_cache\w*: |srv\s+load_model: /.test(head)
+  );
+}

@@ -27,6 +27,8 @@ export interface SectionCost {
 export interface SectionCostRequest {
   readonly section: string;
   readonly options: LaunchOptions;
+  /** Absolute path of the model's file. */
+  readonly modelPath: string;
 }
 
 /** Server → client: facts from a model's header; the client owns the readers. null: not known. */

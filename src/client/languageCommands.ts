@@ -1,0 +1,84 @@
+import { commands, env, window, workspace, type TextEditor } from "vscode";
+import { checkCommands, noServerCommand } from "../core/launch/commandReport";
+import { joinCommandLine } from "../core/launch/joinCommandLine";
+import type { Shell } from "../core/launch/splitCommandLine";
+import { explainLog } from "../core/logs/explainLog";
+import { logReport } from "../core/logs/logReport";
+import type { SectionCommand } from "../core/protocol/serverRequests";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { localized } from "./vscodeText";
+
+/** Code lens of a section: its command line for the shell of this system. */
+export async function copyCommandLine(...[argument]: readonly unknown[]): Promise<void> {
+  const { arguments: words } = argument as SectionCommand;
+  const shell: Shell = process.platform === "win32" ? "powershell" : "posix";
+  await env.clipboard.writeText(joinCommandLine(["llama-server", ...words], shell));
+  window.setStatusBarMessage(localized(say`Command line copied`), 3000);
+}
+
+/** Explains the selection, or the whole text of the active editor. */
+export async function explainActiveLog(): Promise<void> {
+  const editor = activeEditor();
+  const { selection, document } = editor;
+  const parts = logReport(explainLog(document.getText(selection.isEmpty ? undefined : selection)));
+  if (parts.length === 0) {
+    throw new UserError(
+      "invalidInput",
+      say`Nothing of llama.cpp was recognised in this text.`,
+      say`Open its log, or select the lines around the error; with -lv 4 it says most.`,
+    );
+  }
+  const text = parts
+    .map(
+      ({ heading, lines }) =>
+        `## ${escaped(localized(heading))}\n\n${lines.map((line) => escaped(localized(line))).join("\n\n")}`,
+    )
+    .join("\n\n");
+  await showMarkdown(`# ${localized(say`What this log says`)}\n\n${text}\n`);
+}
+
+/** Checks the llama-server commands in the selection, or in the line of the cursor. */
+export async function checkSelection(): Promise<void> {
+  const { selection, document } = activeEditor();
+  const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+  const commandsFound = checkCommands(text, shellOf(document.languageId, text));
+  if (commandsFound.length === 0) {
+    throw new UserError("invalidInput", noServerCommand, say`Select a command that starts llama-server.`);
+  }
+  const parts = commandsFound.map(({ start, end, remarks }) => {
+    const lines = remarks.map(
+      ({ severity, message }) => `- **${localized(severityWords[severity])}** ${escaped(localized(message))}`,
+    );
+    const title = "```sh\n" + text.slice(start, end).replaceAll("```", "") + "\n```";
+    return `${title}\n\n${lines.length === 0 ? localized(say`llama-server takes this command line as it is.`) : lines.join("\n")}`;
+  });
+  await showMarkdown(`# ${localized(say`Command line of llama-server`)}\n\n${parts.join("\n\n")}\n`);
+}
+
+const severityWords = {
+  error: say`Error:`,
+  warning: say`Warning:`,
+  information: say`Note:`,
+} as const;
+
+function activeEditor(): TextEditor {
+  const editor = window.activeTextEditor;
+  if (editor !== undefined) return editor;
+  throw new UserError("invalidInput", say`No text is open.`, say`Open or paste it first.`);
+}
+
+function shellOf(languageId: string, text: string): Shell {
+  if (languageId === "powershell" || /`\s*$/m.test(text)) return "powershell";
+  return languageId === "bat" || /\^\s*$/m.test(text) ? "cmd" : "posix";
+}
+
+async function showMarkdown(content: string): Promise<void> {
+  const document = await workspace.openTextDocument({ language: "markdown", content });
+  await commands.executeCommand("markdown.showPreview", document.uri);
+}
+
+/** Words of logs and files must not become markup. */
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
+}
