@@ -1,8 +1,9 @@
 import type { LaunchOptions } from "../launch/launchOptions";
-import type { Model } from "../model/model";
+import type { Layer, Model } from "../model/model";
 import type { ContextPlan } from "./contextPlan";
-import { computeOnOneBackend } from "./graph/modelGraph";
-import { graphSizes, type GraphSizes } from "./graphSizes";
+import type { Backend } from "./devices";
+import { computeOfStage, computeOnOneBackend, type StageBytes } from "./graph/modelGraph";
+import type { Stage } from "./graph/stage";
 import { host, type Placement } from "./placement";
 
 /** A buffer with the interval its truth lies in; bytes. */
@@ -17,88 +18,158 @@ export interface ComputeBuffers {
   readonly host: Estimate;
   /** How many copies of the masks and inputs exist for pipeline parallelism. */
   readonly copies: number;
-  readonly masks: number;
 }
 
+/** `GGML_SCHED_MAX_COPIES`. */
 const pipelineCopies = 4;
 
-/** Compute buffers by device. Exact where one backend does all the work, an interval where work is divided. */
+/**
+ * Compute buffers by device. Where each device does one stretch of layers the allocator is replayed for each; where
+ * weights or the cache have to come from the other side, an interval is given.
+ */
 export function computeBuffers(
   model: Model,
   plan: ContextPlan,
   placed: Placement,
   options: LaunchOptions,
 ): ComputeBuffers {
-  const sizes = graphSizes(model, plan);
-  const { column, embedding, masks } = sizes;
-  const ple = model.perLayerEmbedding * model.layers.length * column;
-  const hostInputs = masks + 4 * embedding + ple;
-  const peak = peakOf(model, plan, sizes);
-  const count = placed.devices.length;
-  if (count === 0) {
-    return { devices: [], host: around(computeOnOneBackend(model, plan), 0.01), copies: 1, masks };
+  const known = model.rules !== undefined && !graphUnknown.test(model.architecture);
+  const margin = known ? 0.005 : 0.25;
+  if (placed.devices.length === 0) {
+    return { devices: [], host: around(computeOnOneBackend(model, plan), margin), copies: 1 };
   }
+  const layers = model.layers.filter((layer) => !layer.mtp);
+  const stretches = placed.devices.map((_, device) =>
+    layers.filter((layer) => placed.layerDevice[layer.index] === device),
+  );
+  const busy = stretches.filter((stretch) => stretch.length > 0).length;
   const whole = placed.fullyOffloaded && !placed.overridden && plan.kvOffload;
-  if (whole && count === 1) {
-    return {
-      devices: [around(masks + peak - embedding, 0.05)],
-      host: around(hostInputs, 0.02),
-      copies: 1,
-      masks,
-    };
-  }
-  const busy = placed.devices.map((_, i) => placed.layerDevice.includes(i));
   const split = options.splitMode ?? "layer";
-  if (whole && split === "layer" && busy.filter(Boolean).length > 1) {
-    const last = placed.outputDevice;
-    const logits = 4 * model.vocabularySize * plan.outputs;
-    const layer = Math.max(sizes.feedForward, sizes.attention, sizes.recurrent);
-    const devices = placed.devices.map((_, i) => {
-      const base = pipelineCopies * masks;
-      if (busy[i] !== true) return exactly(0);
-      const bytes =
-        i === last
-          ? base + Math.max(layer + 7 * embedding, logits + 9 * embedding)
-          : base + layer + 12 * embedding;
-      return around(bytes, 0.08);
-    });
-    const host = around(pipelineCopies * masks + 10 * embedding + ple, 0.05);
-    return { devices, host, copies: pipelineCopies, masks };
+  const pipelined = whole && busy > 1 && split !== "none";
+  const copies = pipelined ? pipelineCopies : 1;
+  if (whole) return offloaded(model, plan, placed, stretches, copies, margin);
+
+  const onHost = layers.filter((layer) => (placed.layerDevice[layer.index] ?? host) === host);
+  const remote = placed.devices.every(({ backend }) => backend === "rpc") || options.opOffload === false;
+  if (remote && !placed.overridden && plan.kvOffload) {
+    return parted(model, plan, placed, stretches, onHost, margin);
   }
-  return divided(placed, sizes, options, peak, ple);
+  return divided(model, plan, placed, layers, options);
+}
+
+/** Architectures whose graph is not modelled; their buffers are larger than a plain transformer's. */
+const graphUnknown =
+  /^(deepseek32|glm-dsa|hy_v4|dots3note|deepseek4|glm5-next|qwen4exp|kimi-linear|kimi-k3|bailingmoe3|minimax-01|minimax-m3|t5)$/;
+
+const alignmentOf = (backend: Backend): number => (backend === "cuda" ? 128 : 32);
+
+function stageOf(
+  placed: Placement,
+  device: number,
+  stretches: readonly (readonly Layer[])[],
+  copies: number,
+  start: Stage["start"],
+): Stage {
+  const after = stretches.slice(device + 1).some((stretch) => stretch.length > 0);
+  return {
+    layers: stretches[device] ?? [],
+    start,
+    end: after ? "handover" : "logits",
+    copies,
+    staging: placed.devices[device]?.backend === "cuda",
+  };
+}
+
+function offloaded(
+  model: Model,
+  plan: ContextPlan,
+  placed: Placement,
+  stretches: readonly (readonly Layer[])[],
+  copies: number,
+  margin: number,
+): ComputeBuffers {
+  const inputs = new Map<string, number>();
+  const note = (bytes: StageBytes): number => {
+    for (const [name, size] of bytes.inputs) inputs.set(name, size);
+    return bytes.compute;
+  };
+  let first = true;
+  const devices = placed.devices.map(({ backend }, device) => {
+    if ((stretches[device] ?? []).length === 0) return exactly(0);
+    const stage = stageOf(placed, device, stretches, copies, first ? "copied" : "normed");
+    first = false;
+    return around(note(computeOfStage(model, plan, stage, alignmentOf(backend))), margin);
+  });
+  const embedding = inputs.get("external embeddings") ?? 0;
+  const tokens = 8 * plan.ubatch;
+  const all = [...inputs.values()].reduce((sum, size) => sum + size, tokens);
+  const extra =
+    (model.perLayerEmbedding * model.layers.length * embedding) / Math.max(1, model.embeddingLength);
+  return { devices, host: around(copies * all + 2 * embedding + extra, margin), copies };
+}
+
+/** The first layers on the host, the others on devices without op offload: each works on its own. */
+function parted(
+  model: Model,
+  plan: ContextPlan,
+  placed: Placement,
+  stretches: readonly (readonly Layer[])[],
+  onHost: readonly Layer[],
+  margin: number,
+): ComputeBuffers {
+  let first = true;
+  const devices = placed.devices.map(({ backend }, device) => {
+    if ((stretches[device] ?? []).length === 0) return exactly(0);
+    const stage = stageOf(placed, device, stretches, 1, first ? "sum" : "normed");
+    first = false;
+    return around(computeOfStage(model, plan, stage, alignmentOf(backend)).compute, Math.max(margin, 0.15));
+  });
+  const end = placed.outputDevice === host ? "logits" : "nothing";
+  const own: Stage = { layers: onHost, start: "tokens", end, copies: 1, staging: false };
+  return {
+    devices,
+    host: around(computeOfStage(model, plan, own, 32).compute, Math.max(margin, 0.15)),
+    copies: 1,
+  };
 }
 
 /** Weights or the cache are on both sides: buffers depend on what is copied when. */
 function divided(
+  model: Model,
+  plan: ContextPlan,
   placed: Placement,
-  sizes: GraphSizes,
+  layers: readonly Layer[],
   options: LaunchOptions,
-  peak: number,
-  ple: number,
 ): ComputeBuffers {
-  const { masks, embedding, column } = sizes;
   const copied = options.opOffload === false ? 0 : placed.largestHostMatrix;
-  const layer = Math.max(sizes.feedForward, sizes.attention, sizes.recurrent);
-  const devices = placed.devices.map(({ backend }, i) => {
-    const used = placed.layerDevice.includes(i);
-    if (!used && (backend === "rpc" || copied === 0 || i > 0)) return exactly(0);
-    const work = masks + (i === placed.outputDevice || placed.outputDevice === host ? peak : layer);
+  const stage = (start: Stage["start"], end: Stage["end"], staging: boolean): Stage => ({
+    layers,
+    start,
+    end,
+    copies: 1,
+    staging,
+  });
+  const devices = placed.devices.map(({ backend }, device) => {
+    const used = placed.layerDevice.includes(device);
+    if (!used && (backend === "rpc" || copied === 0 || device > 0)) return exactly(0);
+    const end = device === placed.outputDevice || placed.outputDevice === host ? "logits" : "handover";
+    const work = computeOfStage(
+      model,
+      plan,
+      stage("copied", end, backend === "cuda"),
+      alignmentOf(backend),
+    ).compute;
     if (backend === "rpc") return { bytes: work, low: work * 0.5, high: work * 1.25 };
     return { bytes: work + copied, low: work * 0.3, high: (work + 2 * copied) * 1.25 };
   });
-  const hostWork = masks + peak + 16 * column;
-  const inputs = masks + 4 * embedding + ple;
+  const { compute, inputs } = computeOfStage(model, plan, stage("tokens", "logits", false), 32);
+  const embedding = inputs.get("external embeddings") ?? 0;
+  const small = [...inputs.values()].reduce((sum, size) => sum + size, 2 * embedding);
   const offloads = placed.devices.some(({ backend }) => backend !== "rpc") && options.opOffload !== false;
-  const host_ = offloads
-    ? { bytes: inputs, low: inputs * 0.5, high: Math.max(hostWork, inputs) * 1.1 }
-    : { bytes: hostWork, low: inputs * 0.5, high: hostWork * 1.1 };
-  return { devices, host: host_, copies: 1, masks };
-}
-
-function peakOf(model: Model, plan: ContextPlan, sizes: GraphSizes): number {
-  const matrix = 4 * model.vocabularySize * plan.outputs;
-  const logits = matrix <= sizes.masks + sizes.embedding ? 0 : sizes.logits;
-  return Math.max(sizes.feedForward, sizes.attention, sizes.recurrent, logits);
+  const onHost = offloads
+    ? { bytes: small, low: small * 0.5, high: Math.max(compute, small) * 1.1 }
+    : { bytes: compute, low: small * 0.5, high: compute * 1.1 };
+  return { devices, host: onHost, copies: 1 };
 }
 
 export const exactly = (bytes: number): Estimate => ({ bytes, low: bytes, high: bytes });

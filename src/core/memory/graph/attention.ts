@@ -159,10 +159,20 @@ function maskOf(context: GraphContext, layer: Layer): Tensor {
 export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: AttentionSizes): Tensor {
   const { graph, plan } = context;
   const mask = maskOf(context, layer);
-  if (plan.flashAttention) return graph.op(sizes.output, q, mask);
+  if (plan.flashAttention) return graph.op(sizes.output + stagingBytes(context, layer), q, mask);
   const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q);
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
   return graph.op(sizes.output, graph.op(sizes.output, weights));
+}
+
+/** `ggml_cuda_flash_attn_ext_get_alloc_size`: f16 copies of what is not f16. */
+function stagingBytes(context: GraphContext, layer: Layer): number {
+  const { plan, staging } = context;
+  if (!staging) return 0;
+  const cells = cellsOf(context, layer) * plan.slot.streams;
+  const key = plan.typeK.name === "f16" ? 0 : layer.keyLength * layer.kvHeads;
+  const value = plan.typeV.name === "f16" || layer.valueLength === 0 ? 0 : layer.valueLength * layer.kvHeads;
+  return 2 * cells * (key + value);
 }
 
 /** Hadamard rotation of a quantised cache (builds from 8619 on): a product into a new tensor. */

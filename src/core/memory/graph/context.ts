@@ -13,6 +13,8 @@ export interface GraphContext {
   readonly outputs: number;
   /** f32 bytes of one hidden state for each token. */
   readonly embedding: number;
+  /** Flash attention on CUDA keeps f16 copies of a quantised layer's K and V behind its output. */
+  readonly staging: boolean;
   /** The header has this tensor (named without `.weight`). */
   has(tensor: string): boolean;
   hasBias(tensor: string): boolean;

@@ -9,11 +9,25 @@ import { altUpLayer, merged, stacked } from "./altUp";
 import { gemma4Mixture, PerLayerInput } from "./gemma";
 import { deltaNet, mamba, mamba2, shiftRows, shortConvolution } from "./recurrentLayers";
 import { rwkvLayer, rwkvRows, type RwkvRows } from "./rwkv";
+import type { Stage } from "./stage";
 import { styleOf, type LayerStyle } from "./styles";
 
 /** Bytes of the compute buffer where one backend does everything. */
 export function computeOnOneBackend(model: Model, plan: ContextPlan): number {
   return buildGraph(model, plan).reserve([32])[0] ?? 0;
+}
+
+export interface StageBytes {
+  readonly compute: number;
+  /** Sizes of the user's inputs (masks, positions, indices, …) by name: the host holds them all. */
+  readonly inputs: ReadonlyMap<string, number>;
+}
+
+/** Bytes of the compute buffer of a device that does a part of the work. */
+export function computeOfStage(model: Model, plan: ContextPlan, stage: Stage, alignment: number): StageBytes {
+  const builder = new ModelGraph(model, plan, stage);
+  builder.build();
+  return { compute: builder.graph.reserve([alignment])[0] ?? 0, inputs: builder.inputBytes };
 }
 
 type TensorShapes = ReadonlyMap<string, readonly number[]>;
@@ -33,7 +47,9 @@ function tensorShapes(model: Model): TensorShapes {
 
 /** The graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences. */
 export function buildGraph(model: Model, plan: ContextPlan): Graph {
-  const builder = new ModelGraph(model, plan);
+  const layers = model.layers.filter((layer) => !layer.mtp);
+  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, staging: false };
+  const builder = new ModelGraph(model, plan, whole);
   builder.build();
   return builder.graph;
 }
@@ -44,6 +60,8 @@ class ModelGraph implements GraphContext {
   readonly sequences: number;
   readonly outputs: number;
   readonly embedding: number;
+  readonly staging: boolean;
+  readonly inputBytes = new Map<string, number>();
   private readonly inputs = new Map<string, Tensor>();
   private readonly shapes: TensorShapes;
   private readonly style: LayerStyle;
@@ -59,14 +77,16 @@ class ModelGraph implements GraphContext {
   constructor(
     readonly model: Model,
     readonly plan: ContextPlan,
+    private readonly stage: Stage,
   ) {
+    this.staging = stage.staging;
     this.sequences = plan.slot.slots;
     this.tokens = Math.ceil(plan.ubatch / this.sequences) * this.sequences;
     this.outputs = Math.max(plan.outputs, Math.min(this.sequences, this.tokens));
     this.embedding = 4 * this.tokens * model.embeddingLength;
     this.shapes = tensorShapes(model);
     this.style = styleOf(model.architecture);
-    this.layers = representativeLayers(model);
+    this.layers = representativeLayers(model, stage.layers);
   }
 
   has(tensor: string): boolean {
@@ -84,7 +104,15 @@ class ModelGraph implements GraphContext {
   input(name: string, bytes: number): Tensor {
     const found = this.inputs.get(name);
     if (found !== undefined) return found;
-    const made = this.graph.input(bytes);
+    this.inputBytes.set(name, bytes);
+    return this.incoming(name, bytes);
+  }
+
+  /** Something made elsewhere; several copies of it stay for good. */
+  private incoming(name: string, bytes: number): Tensor {
+    const { copies } = this.stage;
+    const made = this.graph.input(bytes * copies);
+    if (copies > 1) this.graph.storeInto(made);
     this.inputs.set(name, made);
     return made;
   }
@@ -95,40 +123,78 @@ class ModelGraph implements GraphContext {
   }
 
   build(): void {
-    const { graph, model } = this;
-    let hidden = this.embeddings();
+    const { graph, model, stage } = this;
+    let { hidden, normed } = this.begin();
     if (model.rules?.state === "rwkv" && this.layers[0] !== undefined) this.takeRows(this.layers[0]);
-    const altUp = model.architecture === "gemma3n" ? this.extraEmbeddings(hidden) : undefined;
+    const first = stage.start === "tokens" || stage.start === "copied";
+    const altUp = first && model.architecture === "gemma3n" ? this.extraEmbeddings(hidden) : undefined;
     if (altUp !== undefined) hidden = stacked(this, hidden);
-    if (this.has("token_embd_norm")) hidden = graph.op(this.embedding, hidden);
+    if (first && this.has("token_embd_norm")) hidden = graph.op(this.embedding, hidden);
     if (this.layers[0] !== undefined && this.expansionsOf(this.layers[0]) === 0) this.takeShiftAhead();
     this.layers.forEach((layer, i) => {
       this.at = i + 1;
       if (i === 0 && !this.past.has(layer.index)) this.takeRows(layer);
       this.expansionsLeft = this.expansionsOf(layer);
+      const last = i === this.layers.length - 1 && stage.end === "logits";
       hidden =
         altUp === undefined
-          ? this.layer(layer, hidden, i === this.layers.length - 1)
+          ? this.layer(layer, hidden, last, normed)
           : altUpLayer(this, layer, hidden, altUp);
+      normed = undefined;
     });
-    if (altUp !== undefined) hidden = this.rows(merged(this, hidden));
+    this.finish(hidden, altUp !== undefined);
+  }
+
+  private finish(last: Tensor, isStack: boolean): void {
+    const { graph, model, stage } = this;
+    if (stage.end === "nothing") return;
+    if (stage.end === "handover") {
+      graph.op(this.embedding, last);
+      return;
+    }
+    const hidden = isStack ? this.rows(merged(this, last)) : last;
     // a layer norm, unlike an RMS norm, never writes over its input
     const bytes = graph.bytesOf(hidden);
-    const normed = this.shapes.has("output_norm.bias")
-      ? graph.op(bytes, hidden)
-      : graph.inPlace(bytes, hidden);
+    const normed = this.has("output_norm.bias") ? graph.op(bytes, hidden) : graph.inPlace(bytes, hidden);
     graph.op(4 * model.vocabularySize * this.outputs, normed);
+  }
+
+  private begin(): { hidden: Tensor; normed: Tensor | undefined } {
+    const { graph, embedding, stage } = this;
+    if (stage.start === "normed") {
+      const normed = this.incoming("normed", embedding);
+      const hidden = this.incoming("hidden", embedding);
+      return {
+        hidden,
+        normed: stage.copies > 1 ? graph.op(embedding, normed) : graph.inPlace(embedding, normed),
+      };
+    }
+    if (stage.start === "sum") {
+      const sum = graph.inPlace(
+        embedding,
+        this.incoming("fed", embedding),
+        this.incoming("middle", embedding),
+      );
+      return { hidden: sum, normed: undefined };
+    }
+    return { hidden: this.embeddings(), normed: undefined };
   }
 
   /** Token embeddings, and beside them the branch for embeddings from outside, of which two tensors are never freed. */
   private embeddings(): Tensor {
     const { graph, embedding, tokens } = this;
-    graph.storeInto(this.input("external embeddings", embedding));
+    const copied = this.stage.start === "copied";
+    this.inputBytes.set("external embeddings", embedding);
+    if (!copied) graph.storeInto(this.incoming("external embeddings", embedding));
     if (this.model.architecture === "gemma4" && this.model.perLayerEmbedding > 0) {
       this.perLayer = new PerLayerInput(this, (tensor) => this.rows(tensor));
     }
-    const embedded = graph.op(embedding, this.input("tokens", 4 * tokens));
-    const mixed = graph.op(embedding, this.input("mixed tokens", 4 * tokens));
+    const embedded = copied
+      ? this.incoming("embedded", embedding)
+      : graph.op(embedding, this.input("tokens", 4 * tokens));
+    const mixed = copied
+      ? this.incoming("mixed", embedding)
+      : graph.op(embedding, this.input("mixed tokens", 4 * tokens));
     const copy = graph.op(embedding, this.input("mixed embeddings", embedding));
     graph.storeInto(copy, mixed, this.input("mixed slots", 8 * tokens));
     this.perLayer?.project(embedded);
@@ -162,17 +228,17 @@ class ModelGraph implements GraphContext {
     else this.shifts.set(layer.index, shiftRows(this, layer));
   }
 
-  private layer(layer: Layer, hidden: Tensor, last: boolean): Tensor {
+  private layer(layer: Layer, hidden: Tensor, last: boolean, incoming: Tensor | undefined): Tensor {
     if (this.model.rules?.state === "rwkv") {
       const past = this.past.get(layer.index) ?? rwkvRows(this, layer);
       const rows = last ? (tensor: Tensor): Tensor => this.rows(tensor) : undefined;
       return rwkvLayer(this, layer, past, hidden, rows, this.firstValue);
     }
     const parallel = this.style.parallel;
-    if (parallel !== undefined) return this.parallelLayer(layer, hidden, last, parallel);
+    if (parallel !== undefined) return this.parallelLayer(layer, hidden, last, parallel, incoming);
     const { graph, style, model } = this;
-    if (layer.kind === "none") return this.feedForwardOnly(layer, hidden, last);
-    const normed = style.noInputNorm === true ? hidden : graph.op(this.embedding, hidden);
+    if (layer.kind === "none") return this.feedForwardOnly(layer, hidden, last, incoming);
+    const normed = incoming ?? (style.noInputNorm === true ? hidden : graph.op(this.embedding, hidden));
     let mixed =
       model.rules?.recurrent?.kind === "both"
         ? this.sideBySide(layer, hidden, normed)
@@ -242,9 +308,9 @@ class ModelGraph implements GraphContext {
     return graph.inPlace(embedding, attended, graph.view(recurrent));
   }
 
-  private feedForwardOnly(layer: Layer, hidden: Tensor, last: boolean): Tensor {
+  private feedForwardOnly(layer: Layer, hidden: Tensor, last: boolean, incoming: Tensor | undefined): Tensor {
     const { graph } = this;
-    let fed = feedForward(this, layer, graph.op(this.embedding, hidden));
+    let fed = feedForward(this, layer, incoming ?? graph.op(this.embedding, hidden));
     let residual = hidden;
     if (last) {
       fed = this.rows(fed);
@@ -258,9 +324,10 @@ class ModelGraph implements GraphContext {
     hidden: Tensor,
     last: boolean,
     kind: "shared" | "first" | "second",
+    incoming: Tensor | undefined,
   ): Tensor {
     const { graph } = this;
-    const normed = graph.op(this.embedding, hidden);
+    const normed = incoming ?? graph.op(this.embedding, hidden);
     const mixed = attention(this, layer, normed, this.style.attention);
     const project = (): Tensor => {
       const out = graph.op(this.embedding, mixed);
@@ -284,16 +351,15 @@ class ModelGraph implements GraphContext {
   }
 }
 
-const representatives = new WeakMap<Model, readonly Layer[]>();
+const representatives = new WeakMap<readonly Layer[], readonly Layer[]>();
 
 /**
  * The allocator is in a steady state after a few equal layers: a layer whose surroundings were there before is left
  * out. The first and last layers always stay.
  */
-function representativeLayers(model: Model): readonly Layer[] {
-  const found = representatives.get(model);
+function representativeLayers(model: Model, all: readonly Layer[]): readonly Layer[] {
+  const found = representatives.get(all);
   if (found !== undefined) return found;
-  const all = model.layers.filter((layer) => !layer.mtp);
   const shapes = tensorShapes(model);
   const look = (layer: Layer): string =>
     [
@@ -315,7 +381,7 @@ function representativeLayers(model: Model): readonly Layer[] {
     seen.set(around, times + 1);
     return times < 1 || i >= all.length - 3;
   });
-  representatives.set(model, kept);
+  representatives.set(all, kept);
   return kept;
 }
 
