@@ -52,7 +52,8 @@ function estimatorOf({ settings, keys, log, cacheFolder }: AdapterParts): Estima
       files: await filesOf(request),
       server: await serverOptions(values, keys),
       launch: await launchOptions(values, log),
-      devices: [],
+      devices: "measure",
+      programs: workspace.isTrusted ? programsOf(values) : "none",
       openVocabulary: async (path, openSignal) => {
         const tokenizer = await openGgufTokenizer(path, { signal: openSignal, cacheDir: cacheFolder });
         opened.push(tokenizer);
@@ -92,6 +93,10 @@ function walkOptions(settings: Settings): WalkOptions {
     maxFiles: settings.maxFiles,
     workspaceFolders: (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
   };
+}
+
+function programsOf({ llamaCppFolder }: Settings): { readonly folder?: string } {
+  return llamaCppFolder === "" ? {} : { folder: llamaCppFolder };
 }
 
 function packTemplate({ packTemplate: format, packOrder: order }: Settings): PackTemplate {

@@ -53,7 +53,8 @@ export const addCheck: CliCommand = (program, context) => {
               ? "none"
               : { configured: access.url, ...(access.apiKey !== undefined && { apiKey: access.apiKey }) },
           launch: launchOptions(context.serverArguments),
-          devices: options.device,
+          devices: options.device.length === 0 ? "measure" : options.device,
+          programs: {},
           openVocabulary,
           ...(curve !== undefined && { curve }),
         },

@@ -1,10 +1,12 @@
 import { access } from "node:fs/promises";
 import { buildNumber } from "../core/acceptance/slotContext";
 import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
+import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { runningLaunch } from "../core/launch/runningLaunch";
 import type { MemoryDevice } from "../core/memory/devices";
 import { memoryBudget } from "../core/memory/memoryBudget";
+import type { MemoryReport } from "../core/memory/memoryReport";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import type { FileSource, Tokenizer } from "../core/ports";
@@ -12,6 +14,7 @@ import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
 import { say } from "../core/text";
 import { readGgufHeader } from "./ggufModelSource";
+import { findLlamaProgram } from "./llamaPrograms";
 import { discoverServer, type Discovery, type DiscoveryOptions } from "./serverDiscovery";
 
 /** What the user has set or said. */
@@ -21,9 +24,12 @@ export interface Setup {
   readonly server: DiscoveryOptions | "none";
   /** A GGUF; absent: the running server's own file where it lies on this machine. */
   readonly modelPath?: string;
-  /** llama-server's options as far as they are known. */
+  /** llama-server's options for when none runs, or its process cannot be seen. */
   readonly launch: LaunchOptions;
-  readonly devices: readonly MemoryDevice[];
+  /** "measure": ask this machine. */
+  readonly devices: readonly MemoryDevice[] | "measure";
+  /** Folder of llama.cpp's programs; absent: PATH. "none": start nothing, look at no process. */
+  readonly programs: { readonly folder?: string } | "none";
   readonly curve?: DepthCurve;
   /** Opens the vocabulary of a GGUF; asked only where no server counts. */
   readonly openVocabulary: (path: string, signal: AbortSignal) => Promise<Tokenizer>;
@@ -38,8 +44,10 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
   const counts = facts !== undefined && !facts.sleeping;
   const vocabulary =
     path.known && !counts ? await knownOr(setup.openVocabulary(path.value, signal)) : noVocabulary(path);
-  const launch = facts === undefined ? setup.launch : runningLaunch(facts, setup.launch);
-  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  const launch =
+    facts === undefined
+      ? setup.launch
+      : runningLaunch(facts, (await processOptions(setup, facts, signal)) ?? setup.launch);
   return {
     files: setup.files,
     clock: Date,
@@ -47,14 +55,64 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     vocabulary,
     model,
     launch,
-    memory: model.known
-      ? known(memoryBudget(model.value, launch, setup.devices, build === undefined ? {} : { build }))
-      : model,
+    memory: model.known ? known(await budget(setup, model.value, launch, facts, signal)) : model,
     curve:
       setup.curve === undefined
         ? unknown(say`No speed has been measured yet.`, say`Run a depth probe.`)
         : known(setup.curve),
   };
+}
+
+/** What the server's own command line says, where its process is one of this machine's. */
+async function processOptions(
+  { programs }: Setup,
+  { url }: ServerFacts,
+  signal: AbortSignal,
+): Promise<LaunchOptions | undefined> {
+  const { hostname, port } = new URL(url);
+  if (programs === "none" || !/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined;
+  const { runningLlamaServers } = await import("./processDiscovery");
+  const running = await knownOr(runningLlamaServers(signal));
+  return valueOf(running)?.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.options;
+}
+
+async function budget(
+  setup: Setup,
+  model: Model,
+  launch: LaunchOptions,
+  facts: ServerFacts | undefined,
+  signal: AbortSignal,
+): Promise<MemoryReport> {
+  const devices = setup.devices === "measure" ? await measured(setup, launch, signal) : setup.devices;
+  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  const settings = build === undefined ? {} : { build };
+  const report = memoryBudget(model, launch, devices, settings);
+  // what a running server holds is not free now, and is not needed again
+  return facts === undefined ? report : memoryBudget(model, launch, without(devices, report), settings);
+}
+
+async function measured(
+  { programs }: Setup,
+  { rpc }: LaunchOptions,
+  signal: AbortSignal,
+): Promise<readonly MemoryDevice[]> {
+  if (programs === "none") return [];
+  const { budgetDevices, measureMemory } = await import("./devices");
+  const program = await findLlamaProgram("llama-server", programs.folder);
+  return budgetDevices(
+    await measureMemory(
+      { ...(program !== undefined && { program }), ...(rpc !== undefined && { rpc }) },
+      signal,
+    ),
+  );
+}
+
+function without(devices: readonly MemoryDevice[], { devices: held }: MemoryReport): readonly MemoryDevice[] {
+  return devices.map((device) => {
+    const bytes = held.find(({ name }) => name === device.name)?.totalBytes ?? 0;
+    const freeBytes = Math.min(device.freeBytes + bytes, device.totalBytes ?? Infinity);
+    return { ...device, freeBytes };
+  });
 }
 
 async function connect(options: Setup["server"], signal: AbortSignal): Promise<Known<ConnectedServer>> {

@@ -40,4 +40,11 @@ describe("launch options of a running server", () => {
     });
     expect(launch).toMatchObject({ ctxSize: 5_120, parallel: 4, cacheTypeK: "q8_0", model: "/mine.gguf" });
   });
+
+  it("keeps a command line the server agrees with: cells beyond the training context stay allocated", () => {
+    // facts §1.1: `-c 200000 -np 1` is capped at 131072 per slot, and 200192 cells are allocated
+    const given = { ctxSize: 200_000, parallel: 1 };
+    const launch = runningLaunch({ ...facts, nCtxPerSlot: 131_072, totalSlots: 1 }, given);
+    expect(slotContext(launch, 131_072)).toMatchObject({ nCtx: 200_192, nCtxPerSlot: 131_072 });
+  });
 });
