@@ -8,7 +8,7 @@ export type GgufValue =
 export type GgufArray =
   | { readonly type: "array"; readonly of: "string"; readonly values: readonly string[] }
   | { readonly type: "array"; readonly of: "bool"; readonly values: readonly boolean[] }
-  | { readonly type: "array"; readonly of: "u32" | "i32" | "f32"; readonly values: readonly number[] };
+  | { readonly type: "array"; readonly of: "u8" | "u32" | "i32" | "f32"; readonly values: readonly number[] };
 
 /** In the order in which it is written. */
 export type GgufMetadata = Map<string, GgufValue>;
@@ -21,6 +21,7 @@ export const bool = (value: boolean): GgufValue => ({ type: "bool", value });
 export const str = (value: string): GgufValue => ({ type: "string", value });
 export const strArray = (values: readonly string[]): GgufValue => ({ type: "array", of: "string", values });
 export const boolArray = (values: readonly boolean[]): GgufValue => ({ type: "array", of: "bool", values });
+export const u8Array = (values: readonly number[]): GgufValue => ({ type: "array", of: "u8", values });
 export const u32Array = (values: readonly number[]): GgufValue => ({ type: "array", of: "u32", values });
 export const i32Array = (values: readonly number[]): GgufValue => ({ type: "array", of: "i32", values });
 export const f32Array = (values: readonly number[]): GgufValue => ({ type: "array", of: "f32", values });

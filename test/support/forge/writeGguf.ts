@@ -14,7 +14,7 @@ export interface WriteOptions {
   readonly seed?: number;
 }
 
-const typeIds = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9, u64: 10 } as const;
+const typeIds = { u8: 0, u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9, u64: 10 } as const;
 const defaultAlignment = 32;
 
 /** Writes a GGUF v3 file, whole or not at all. */

@@ -25,7 +25,9 @@ export const deepseek3Scanner: NextPiece = (bytes, from, end) => {
   const leads = (kind & marks) === 0 && first !== carriageReturn && first !== lineFeed;
   if (leads && (next & letters) !== 0) return runWithin(part, letters, bytes, second, end);
   if ((kind & marks) !== 0 || (first === blank && (next & marks) !== 0)) {
-    return newlines(bytes, runWithin(part, marks, bytes, second, end), end);
+    const at = runWithin(part, marks, bytes, second, end);
+    // line breaks are no part of kana and Han
+    return part === 0 ? newlines(bytes, at, end) : at;
   }
   return (kind & space) !== 0 ? spacesWithin(bytes, from, end) : unmatched(part, bytes, second, end);
 };

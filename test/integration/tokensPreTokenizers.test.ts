@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { preTokenizerNames, preTokenizerOf } from "../../src/core/tokens/kernel/preTokenizers";
+import { runLlamaProgram } from "../support/llamaCpp";
+import { differences, kernelOf } from "../support/kernelOf";
+import { knownTexts, nastyStrings } from "../support/nastyTexts";
+import { idsByProgram } from "../support/tokenOracle";
+import { bytePairs, characterPairs } from "../support/vocabularies/sensitiveVocabularies";
+import { writeVocabularyModel } from "../support/vocabularyModel";
+
+// Every `tokenizer.ggml.pre` against the real program, with vocabularies in which every other cut shows.
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "gauge-pre-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const text = [...knownTexts, ...nastyStrings(21, 900)].join("\n~\n");
+const latin = nastyStrings(22, 300)
+  .join(" ")
+  .replace(/[^\n -~éßжя日本語]/g, "");
+const options = { parseSpecial: false };
+
+describe("pre-tokenizers cut as llama.cpp does", () => {
+  it.each(preTokenizerNames.filter((name) => preTokenizerOf(name).byteLevel))("%s", async (pre) => {
+    const model = await writeVocabularyModel(folder, bytePairs(pre));
+    const real = await idsByProgram(model, text, options);
+    expect(differences(kernelOf(model), [text], [real], options)).toEqual([]);
+    await rm(model);
+  });
+
+  it.each([
+    ["gpt2", "sarvam-moe"],
+    ["gpt2", "mmbert"],
+    ["gpt2", "granite-embed-multi-311m"],
+    ["gemma4", "gemma4"],
+    ["whitespace", "whitespace"],
+  ])("model %s, pre %s", async (model, pre) => {
+    // llama.cpp asserts that no blank is left when it looks merges up, so this vocabulary has none
+    const characters = " abcdeEsT\t.,'-<19éж日本語\n".replace(
+      model === "whitespace" ? /[ \n\t]/g : /[\n]/g,
+      "",
+    );
+    const file = await writeVocabularyModel(folder, characterPairs(model, pre, characters));
+    for (const each of [latin, text]) {
+      const real = await idsByProgram(file, each, options);
+      expect(differences(kernelOf(file), [each], [real], options)).toEqual([]);
+    }
+  });
+
+  it("knows no name that llama.cpp refuses, and refuses what llama.cpp refuses", async () => {
+    const model = await writeVocabularyModel(folder, bytePairs("no-such-pre"));
+    const { exitCode, stderr } = await runLlamaProgram("llama-tokenize", ["-m", model, "-p", "x"]);
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toContain("no-such-pre");
+    expect(() => kernelOf(model)).toThrow("no-such-pre");
+  });
+});
