@@ -5,6 +5,7 @@ import type { CliCommand } from "./command";
 import { addCheck } from "./check";
 import { addCount } from "./count";
 import { addExplainLog } from "./explainLog";
+import { addLadder } from "./ladder";
 import { addLint } from "./lint";
 import { addMaxContext, addMemory } from "./memory";
 import { addModel } from "./model";
@@ -21,6 +22,7 @@ const commands: readonly CliCommand[] = [
   addPredict,
   addCheck,
   addLint,
+  addLadder,
   addExplainLog,
   addProbe,
 ];

@@ -1,0 +1,137 @@
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { formatNumber, formatText } from "../core/format";
+import { ladderReport, type LadderReport } from "../core/ladder/ladderReport";
+import { planTextFor } from "../core/ladder/planText";
+import type { LadderRecord } from "../core/ladder/record";
+import { ladderMarkdown } from "../core/ladder/reportMarkdown";
+import { recallText } from "../core/ladder/judge";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { readPlanFile } from "../node/ladderPlanFile";
+import { runLadder } from "../node/ladderRun";
+import { HttpLlamaServer } from "../node/llamaServer";
+import type { CliCommand, CliContext } from "./command";
+import { serverAccess } from "./count";
+import { endProgress, exitCode, printError, printJson, printLines, printProgress, toJson } from "./output";
+import { readCurve } from "./predict";
+
+interface LadderFlags {
+  readonly server: string;
+  readonly plan?: string;
+  readonly printPlan?: true;
+  readonly out?: string;
+  readonly curve?: string;
+  readonly log?: string;
+  readonly json?: true;
+}
+
+export const addLadder: CliCommand = (program, context) => {
+  program
+    .command("ladder")
+    .description("prove a working window: recall, speed and memory at growing prompt lengths")
+    .requiredOption("--server <url>", "the llama-server to test; nobody else may use it meanwhile")
+    .option("--plan <file>", "PLAN.yaml: rungs and criteria")
+    .option("--print-plan", "print a plan for this server instead of running one")
+    .option("--out <folder>", "where each rung and the report are stored; run again to go on there")
+    .option("--curve <file>", "CURVE.json, as `probe` prints it: says beforehand how long it takes")
+    .option("--log <file>", "the server's log, to be read when it fails")
+    .option("--json", "one JSON document on stdout")
+    .action(async (flags: LadderFlags) => {
+      if (flags.printPlan) {
+        const server = new HttpLlamaServer(serverAccess(flags.server));
+        printLines(
+          planTextFor(await server.facts(context.signal))
+            .trimEnd()
+            .split("\n"),
+        );
+        return;
+      }
+      if (flags.plan === undefined) {
+        throw new UserError(
+          "invalidInput",
+          say`No plan is named.`,
+          say`Give --plan PLAN.yaml; --print-plan writes one for this server.`,
+        );
+      }
+      const record = await run(flags, flags.plan, context);
+      endProgress();
+      const report = ladderReport(record);
+      if (flags.out !== undefined) await storeReports(flags.out, report, record);
+      for (const warning of report.warnings) printError(formatText(warning));
+      if (flags.json) printJson(report);
+      else printLines(reportLines(report));
+      const failure = record.steps.at(-1)?.failure?.kind;
+      if (failure !== undefined && failure !== "timeLimit") context.finish(exitCode.outsideFailed);
+      else if (!report.pass) context.finish(exitCode.no);
+    });
+};
+
+async function run(flags: LadderFlags, file: string, { signal }: CliContext): Promise<LadderRecord> {
+  const plan = await readPlanFile(file, signal);
+  const curve = flags.curve === undefined ? undefined : await readCurve(flags.curve);
+  return runLadder(
+    {
+      ...serverAccess(flags.server),
+      plan,
+      planFolder: path.dirname(path.resolve(file)),
+      ...(flags.out !== undefined && { out: flags.out }),
+      ...(curve !== undefined && { curve }),
+      ...(flags.log !== undefined && { logFile: flags.log }),
+      tool: "llama-gauge",
+      now: Date.now,
+      onCost: (cost, left) => {
+        printError(formatText(cost.sentence));
+        if (left < cost.steps) printError(`${cost.steps - left} of ${cost.steps} runs are stored already.`);
+      },
+      onProgress: ({ tokens, run: number }, { processed }) =>
+        printProgress(
+          `${formatNumber(tokens)} tokens, run ${number}: ${formatNumber(processed)} tokens read`,
+        ),
+      onStep: (step) => {
+        endProgress();
+        const correct = step.canaries?.filter((c) => c.outcome === "correct").length;
+        printError(
+          `${formatNumber(step.tokens)} tokens, run ${step.run}: ` +
+            (step.failure?.kind ??
+              step.invalid ??
+              `${correct ?? 0} of ${step.canaries?.length ?? 0} recalled`),
+        );
+      },
+    },
+    signal,
+  );
+}
+
+/** report.json and report.md beside the record; each whole or not at all. */
+async function storeReports(folder: string, report: LadderReport, record: LadderRecord): Promise<void> {
+  const files: Readonly<Record<string, string>> = {
+    "report.json": `${toJson({ ...report, header: record.header })}\n`,
+    "report.md": ladderMarkdown(report, record.header),
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      const partial = path.join(folder, `.${name}.${process.pid}`);
+      await writeFile(partial, text);
+      await rename(partial, path.join(folder, name));
+    }
+  } catch (cause) {
+    throw new UserError(
+      "outsideFailed",
+      say`The report cannot be written to ${folder}.`,
+      say`Free some disk space or name another folder; the stored rungs are kept.`,
+      { cause },
+    );
+  }
+}
+
+const reportLines = (report: LadderReport): string[] => [
+  `${formatNumber(report.targetTokens)} tokens: ${report.pass ? "passed" : "not passed"}`,
+  ...report.rungs.map((rung) => `  ${formatNumber(rung.tokens)}: ${formatText(recallText(rung))}`),
+  ...report.results.map(
+    ({ passed, sentence }) => `${passed === null ? "?" : passed ? "+" : "-"} ${formatText(sentence)}`,
+  ),
+  formatText(report.nextStep.sentence),
+  ...report.nextStep.actions.map((action) => `→ ${formatText(action)}`),
+];
