@@ -1,10 +1,5 @@
 import { commands, env, l10n, languages, Uri, window, workspace, type TextDocument } from "vscode";
-import {
-  LanguageClient,
-  TransportKind,
-  type LanguageClientOptions,
-  type ServerOptions,
-} from "vscode-languageclient/node";
+import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
 import type { ModelFacts } from "../core/launch/launchRules";
 import { looksLikeLog } from "../core/logs/logPhases";
 import { looksLikePreset } from "../core/preset/presetEdits";
@@ -19,7 +14,7 @@ import {
   type ServerSettings,
 } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
-import { copyCommandLine } from "./languageCommands";
+import { copyCommandLine, textProvider, textScheme } from "./languageCommands";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import type { OutputLog } from "./log";
 import { localized } from "./vscodeText";
@@ -52,14 +47,17 @@ export function startLanguageClient(
 ): RunningLanguageClient {
   const store = new DisposableStore();
   let client: LanguageClient | undefined;
+  let starting: Promise<void> | undefined;
   const ended = new AbortController();
 
   async function start(): Promise<void> {
-    if (client !== undefined) return;
+    // heavy, and not needed in most windows
+    const { LanguageClient, TransportKind } = await import("vscode-languageclient/node");
+    const module = Uri.joinPath(extensionUri, "dist", "languageServer.js").fsPath;
     client = new LanguageClient(
       "llamaGauge.languageServer",
       "Llama Gauge Language Server",
-      serverOptions(extensionUri),
+      { module, transport: TransportKind.ipc },
       clientOptions(),
     );
     client.onRequest(requests.modelFacts, async ({ path }: ModelFactsRequest) => {
@@ -85,7 +83,7 @@ export function startLanguageClient(
   const notice = (document: TextDocument): void => {
     const language = languageOf(document);
     if (language === undefined) return;
-    void start();
+    starting ??= start();
     if (document.languageId !== language) void languages.setTextDocumentLanguage(document, language);
   };
   const refresh = (): void => {
@@ -95,6 +93,7 @@ export function startLanguageClient(
 
   workspace.textDocuments.forEach(notice);
   store.add(workspace.onDidOpenTextDocument(notice));
+  store.add(workspace.registerTextDocumentContentProvider(textScheme, textProvider));
   store.add(commands.registerCommand(lensCommands.copyCommandLine, copyCommandLine));
   store.add(workspace.onDidGrantWorkspaceTrust(refresh));
   store.add({
@@ -104,11 +103,6 @@ export function startLanguageClient(
     },
   });
   return { refresh, dispose: () => store.dispose() };
-}
-
-function serverOptions(extensionUri: Uri): ServerOptions {
-  const module = Uri.joinPath(extensionUri, "dist", "languageServer.js").fsPath;
-  return { module, transport: TransportKind.ipc };
 }
 
 function clientOptions(): LanguageClientOptions {

@@ -1,9 +1,14 @@
-import { commands, env, window, workspace, type TextEditor } from "vscode";
-import { checkCommands, noServerCommand } from "../core/launch/commandReport";
+import {
+  commands,
+  env,
+  Uri,
+  window,
+  workspace,
+  type TextDocumentContentProvider,
+  type TextEditor,
+} from "vscode";
 import { joinCommandLine } from "../core/launch/joinCommandLine";
 import type { Shell } from "../core/launch/splitCommandLine";
-import { explainLog } from "../core/logs/explainLog";
-import { logReport } from "../core/logs/logReport";
 import type { SectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
@@ -21,6 +26,8 @@ export async function copyCommandLine(...[argument]: readonly unknown[]): Promis
 export async function explainActiveLog(): Promise<void> {
   const editor = activeEditor();
   const { selection, document } = editor;
+  const { explainLog } = await import("../core/logs/explainLog");
+  const { logReport } = await import("../core/logs/logReport");
   const parts = logReport(explainLog(document.getText(selection.isEmpty ? undefined : selection)));
   if (parts.length === 0) {
     throw new UserError(
@@ -35,13 +42,14 @@ export async function explainActiveLog(): Promise<void> {
         `## ${escaped(localized(heading))}\n\n${lines.map((line) => escaped(localized(line))).join("\n\n")}`,
     )
     .join("\n\n");
-  await showMarkdown(`# ${localized(say`What this log says`)}\n\n${text}\n`);
+  await showMarkdown(localized(say`What this log says`), text);
 }
 
 /** Checks the llama-server commands in the selection, or in the line of the cursor. */
 export async function checkSelection(): Promise<void> {
   const { selection, document } = activeEditor();
   const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+  const { checkCommands, noServerCommand } = await import("../core/launch/commandReport");
   const commandsFound = checkCommands(text, shellOf(document.languageId, text));
   if (commandsFound.length === 0) {
     throw new UserError("invalidInput", noServerCommand, say`Select a command that starts llama-server.`);
@@ -53,7 +61,7 @@ export async function checkSelection(): Promise<void> {
     const title = "```sh\n" + text.slice(start, end).replaceAll("```", "") + "\n```";
     return `${title}\n\n${lines.length === 0 ? localized(say`llama-server takes this command line as it is.`) : lines.join("\n")}`;
   });
-  await showMarkdown(`# ${localized(say`Command line of llama-server`)}\n\n${parts.join("\n\n")}\n`);
+  await showMarkdown(localized(say`Command line of llama-server`), parts.join("\n\n"));
 }
 
 const severityWords = {
@@ -73,9 +81,18 @@ function shellOf(languageId: string, text: string): Shell {
   return languageId === "bat" || /\^\s*$/m.test(text) ? "cmd" : "posix";
 }
 
-async function showMarkdown(content: string): Promise<void> {
-  const document = await workspace.openTextDocument({ language: "markdown", content });
-  await commands.executeCommand("markdown.showPreview", document.uri);
+/** Scheme of read-only texts of ours; the text itself is the query of the address, so that nothing has to be kept. */
+export const textScheme = "llama-gauge-text";
+export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
+
+async function showMarkdown(title: string, content: string): Promise<void> {
+  const uri = Uri.from({
+    scheme: textScheme,
+    path: `/${title.replace(/[/\\:]/g, " ")}.md`,
+    query: `# ${title}\n\n${content}\n`,
+  });
+  await workspace.openTextDocument(uri);
+  await commands.executeCommand("markdown.showPreview", uri);
 }
 
 /** Words of logs and files must not become markup. */

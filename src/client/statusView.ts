@@ -143,13 +143,14 @@ function tightest(devices: readonly DeviceBudget[]): DeviceBudget | undefined {
 
 const isHost = (device: DeviceBudget): boolean => /^(cpu|host)/i.test(device.name);
 
-/** Two sizes in the unit of the larger one: "0.8/1.3 GiB". */
+/** Two sizes in the unit of the larger one, "0.8/1.3 GiB", unless one of them would be nothing in it. */
 function ratio(part: number, whole: number, locale: string): string {
   const of = formatBytes(Math.max(part, whole), locale);
   const unit = of.slice(of.lastIndexOf(" ") + 1);
   const scale = 1024 ** Math.max(0, ["B", "KiB", "MiB", "GiB", "TiB"].indexOf(unit));
   const digits = (value: number): string =>
     formatNumber(value / scale, locale, unit === "B" || value / scale >= 100 ? 0 : 1);
+  if (part > 0 && part / scale < 0.05) return `${formatBytes(part, locale)}/${of}`;
   return `${digits(part)}/${digits(whole)} ${unit}`;
 }
 

@@ -1,38 +1,82 @@
-import { html, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
+import { predict } from "../core/prefill/predict";
 import type { Prediction } from "../core/prefill/prediction";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { count, say, seconds } from "../core/text";
+import { waitCurve } from "./charts/waitCurve";
 import { waitScale } from "./charts/waitScale";
 import { card, dataTable, missing, provenancePill } from "./parts";
 import type { View } from "./view";
 
-export function waitCard(view: View, { prefill }: GaugeReport, width: number): TemplateResult {
+export function waitCard(view: View, report: GaugeReport, width: number): TemplateResult {
+  const { prefill, curve } = report;
+  const shows = prefill.known || curve !== undefined;
   return card(view, {
     id: "wait",
     title: say`Wait`,
     question: say`time to the first token`,
-    pill: prefill.known ? provenancePill(view, "measured") : undefined,
-    twin: prefill.known,
-    body: prefill.known ? known(view, prefill, width) : missing(view, prefill.reason, undefined),
+    pill: shows ? provenancePill(view, "measured") : undefined,
+    twin: shows,
+    body: html`${prefill.known ? nothing : missing(view, prefill.reason, undefined)}
+    ${shows ? (view.ui.wait === "picture" ? picture(view, report, width) : waitTable(view, report)) : nothing}
+    ${prefill.basis === undefined ? nothing : basis(view, prefill.basis)}`,
   });
 }
 
-function known(view: View, prediction: Prediction & { known: true }, width: number): TemplateResult {
-  const { words } = view;
-  return html`${view.ui.wait === "picture" ? waitScale(view, prediction, width) : waitTable(view, prediction)}
-    <p class="dim">
-      ${words(
-        say`From ${count(prediction.basis.points)} measured points, the deepest at ${count(prediction.basis.deepestDepth)} tokens.`,
-      )}
-    </p>`;
+function picture(view: View, report: GaugeReport, width: number): TemplateResult | typeof nothing {
+  const { prefill, curve, acceptance } = report;
+  if (curve !== undefined) {
+    return waitCurve(view, curve, acceptance.promptTokens, furthest(report), width);
+  }
+  return prefill.known ? waitScale(view, prefill, width) : nothing;
 }
 
-function waitTable(view: View, prediction: Prediction & { known: true }): TemplateResult {
-  const time = (value: number): string => view.words(say`${seconds(value)}`);
+/** As far as the context goes or it was measured, and a little beyond the prompt. */
+function furthest({ acceptance, prefill }: GaugeReport): number {
+  return Math.max(
+    1.2 * acceptance.promptTokens,
+    prefill.basis?.deepestDepth ?? 0,
+    acceptance.nCtxPerSlot ?? 0,
+  );
+}
+
+function basis(view: View, { points, deepestDepth }: NonNullable<Prediction["basis"]>): TemplateResult {
+  return html`<p class="dim">
+    ${view.words(say`From ${count(points)} measured points, the deepest at ${count(deepestDepth)} tokens.`)}
+  </p>`;
+}
+
+function waitTable(view: View, report: GaugeReport): TemplateResult {
   return dataTable(
     view,
     say`Time to the first token`,
-    [{ title: say`Likely` }, { title: say`Low`, figures: true }, { title: say`High`, figures: true }],
-    [[time(prediction.seconds), time(prediction.lowSeconds), time(prediction.highSeconds)]],
+    [
+      { title: say`Tokens` },
+      { title: say`Likely`, figures: true },
+      { title: say`Low`, figures: true },
+      { title: say`High`, figures: true },
+    ],
+    waitRows(report).map(([tokens, prediction]) => [
+      view.words(say`${count(tokens)}`),
+      ...[prediction.seconds, prediction.lowSeconds, prediction.highSeconds].map((value) =>
+        view.words(say`${seconds(value)}`),
+      ),
+    ]),
   );
+}
+
+/** The prompt, and powers of two as far as the curve knows. */
+function waitRows(
+  report: GaugeReport,
+): readonly (readonly [tokens: number, Prediction & { readonly known: true }])[] {
+  const { prefill, curve, acceptance } = report;
+  const own = prefill.known ? [[acceptance.promptTokens, prefill] as const] : [];
+  if (curve === undefined) return own;
+  const steps: number[] = [];
+  for (let tokens = 1024; tokens <= furthest(report); tokens *= 2) steps.push(tokens);
+  const others = steps.flatMap((tokens) => {
+    const prediction = predict(curve, { tokens });
+    return prediction.known ? [[tokens, prediction] as const] : [];
+  });
+  return [...own, ...others].toSorted(([a], [b]) => a - b);
 }

@@ -1,6 +1,8 @@
 import type { AcceptanceReport } from "../../src/core/acceptance/acceptanceReport";
 import { known, unknown } from "../../src/core/known";
 import type { MemoryReport } from "../../src/core/memory/memoryReport";
+import type { DepthCurve } from "../../src/core/prefill/depthCurve";
+import { predict } from "../../src/core/prefill/predict";
 import type { Prediction } from "../../src/core/prefill/prediction";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { judge } from "../../src/core/report/verdict";
@@ -88,13 +90,18 @@ export const twoDevices: MemoryReport = {
   warnings: [],
 };
 
-const predicted: Prediction = {
-  known: true,
-  seconds: 72,
-  lowSeconds: 66,
-  highSeconds: 80,
-  generationTokensPerSecond: 15.6,
-  basis: { deepestDepth: 32_768, points: 9 },
+/** A user's chunks of 8,192 tokens at three depths. */
+export const sampleCurve: DepthCurve = {
+  key: { model: "Qwen3.6-35B-A3B", build: "b11669", flags: "-ctk f16 -ctv f16 -b 8192" },
+  points: [
+    { depth: 0, tokens: 8192, seconds: 26.1 },
+    { depth: 32_768, tokens: 8192, seconds: 62.5 },
+    { depth: 65_536, tokens: 8192, seconds: 95.1 },
+  ],
+  generation: [
+    { depth: 0, tokensPerSecond: 17.2 },
+    { depth: 32_768, tokensPerSecond: 14.8 },
+  ],
 };
 
 const noCurve: Prediction = {
@@ -141,7 +148,11 @@ export function sampleReport(changes: Changes = {}): GaugeReport {
 }
 
 export const everythingKnown = (): GaugeReport =>
-  sampleReport({ memory: known(twoDevices), prefill: predicted });
+  sampleReport({
+    memory: known(twoDevices),
+    prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
+    curve: sampleCurve,
+  });
 
 /** The same files against a context of 16,384. */
 export const tooLong = (): GaugeReport =>

@@ -98,6 +98,7 @@ export async function estimate(
     acceptance: acceptanceReport,
     memory: parts.memory,
     prefill,
+    ...(parts.curve.known && { curve: parts.curve.value }),
     verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
   };
 }

@@ -2,6 +2,7 @@ import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import type { Known } from "../known";
 import type { MemoryReport } from "../memory/memoryReport";
+import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
 import type { Provenance } from "../provenance";
 import type { Text } from "../text";
@@ -39,5 +40,7 @@ export interface GaugeReport {
   readonly acceptance: AcceptanceReport;
   readonly memory: Known<MemoryReport>;
   readonly prefill: Prediction;
+  /** The measured curve that `prefill` comes from. */
+  readonly curve?: DepthCurve;
   readonly verdict: Verdict;
 }

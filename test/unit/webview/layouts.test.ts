@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { tokenTree } from "../../../src/core/tokens/tokenTree";
 import type { CountedFile } from "../../../src/core/tokens/tokenCount";
 import { contextLayout } from "../../../src/webview/charts/contextLayout";
+import { curveLayout } from "../../../src/webview/charts/curveLayout";
 import { deviceLayout } from "../../../src/webview/charts/deviceLayout";
 import { shorten, textWidth } from "../../../src/webview/charts/labels";
 import { treemapLayout } from "../../../src/webview/charts/treemapLayout";
 import { waitLayout } from "../../../src/webview/charts/waitLayout";
-import { everythingKnown, sampleFiles, tooLong, twoDevices } from "../../support/sampleReports";
+import { everythingKnown, sampleCurve, sampleFiles, tooLong, twoDevices } from "../../support/sampleReports";
 
 const file = (label: string, tokens: number): CountedFile => ({
   file: { path: `/${label}`, label, bytes: 4 * tokens, mtimeMs: 0 },
@@ -108,6 +109,43 @@ describe("waitLayout", () => {
     expect(high).toBeLessThan(500);
     // 20 s of this axis lie between two ticks
     expect((ticks[1]?.x ?? 0) * (72 / 20)).toBeCloseTo(mark, 6);
+  });
+});
+
+describe("curveLayout", () => {
+  const box = { width: 400, height: 200 };
+  const layout = curveLayout(sampleCurve, 19_440, 81_920, box);
+  const points = (path: string): number[][] =>
+    Array.from(path.matchAll(/[ML](-?[\d.]+),(-?[\d.]+)/g), (match) => [Number(match[1]), Number(match[2])]);
+
+  it("draws a line that rises to the right, inside the box", () => {
+    const line = points(layout.line);
+    expect(line.length).toBeGreaterThan(40);
+    expect(line[0]).toEqual([0, 200]);
+    line.forEach(([x = 0, y = 0], i) => {
+      expect(x).toBeGreaterThanOrEqual(line[i - 1]?.[0] ?? 0);
+      expect(y).toBeLessThanOrEqual(line[i - 1]?.[1] ?? 200);
+      expect(y).toBeGreaterThanOrEqual(0);
+    });
+    expect(layout.last?.x).toBeCloseTo(400, 6);
+  });
+
+  it("marks where it was measured, and the prompt, on the line", () => {
+    expect(layout.measured.map(({ tokens }) => tokens)).toEqual([8192, 40_960, 73_728]);
+    // the first 8,192 tokens took 26.1 s
+    expect(layout.measured[0]?.seconds).toBeCloseTo(26.1, 0);
+    expect(layout.prompt?.x).toBeCloseTo((400 * 19_440) / 81_920, 6);
+  });
+
+  it("shows that a short prompt's speed does not last", () => {
+    const naive = points(layout.naive).at(-1)?.[1] ?? 0;
+    expect(naive).toBeGreaterThan((points(layout.line).at(-1)?.[1] ?? 0) + 20);
+  });
+
+  it("ends where nobody knows any more", () => {
+    const beyond = curveLayout(sampleCurve, 19_440, 10_000_000, box);
+    expect(beyond.last?.tokens).toBeLessThan(2_000_000);
+    expect(beyond.last?.x).toBeLessThan(80);
   });
 });
 

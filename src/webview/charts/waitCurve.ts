@@ -1,0 +1,70 @@
+import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
+import type { DepthCurve } from "../../core/prefill/depthCurve";
+import { count, say, seconds } from "../../core/text";
+import type { View } from "../view";
+import { curveLayout, type CurveMark } from "./curveLayout";
+import { textWidth } from "./labels";
+
+const left = 58;
+const right = 14;
+const above = 18;
+const below = 26;
+const boxHeight = 190;
+
+/** Time to the first token by length of the prompt: likely, band, where it was measured, and this prompt. */
+export function waitCurve(
+  view: View,
+  curve: DepthCurve,
+  prompt: number,
+  furthest: number,
+  width: number,
+): TemplateResult {
+  const box = { width: Math.max(80, width - left - right), height: boxHeight };
+  const layout = curveLayout(curve, prompt, furthest, box);
+  const height = above + boxHeight + below;
+  const label = view.words(say`Time to the first token by tokens of the prompt; the table lists it.`);
+  const time = (value: number): string => (value === 0 ? "0" : view.words(say`${seconds(value)}`));
+  return html`<svg
+    class="wait"
+    width=${width}
+    height=${height}
+    viewBox="0 0 ${width} ${height}"
+    role="img"
+    aria-label=${label}
+  >
+    <g transform="translate(${left} ${above})">
+      ${layout.secondTicks.map(
+        ({ at, value }) => svg`<path class="grid" d=${`M0 ${at}H${box.width}`} />
+          <text class="dim" x="-8" y=${at + 4} text-anchor="end">${time(value)}</text>`,
+      )}
+      ${layout.tokenTicks.map(
+        ({ at, value }) =>
+          svg`<text class="dim" x=${at} y=${boxHeight + 18} text-anchor=${anchor(at, box.width)}>${view.words(say`${count(value)}`)}</text>`,
+      )}
+      <path class="band" d=${layout.band} />
+      <path class="naive" d=${layout.naive}>
+        <title>${view.words(say`if the speed of the first tokens lasted`)}</title>
+      </path>
+      <path class="likely" d=${layout.line} />
+      ${layout.measured.map((mark) => svg`<circle class="measured" cx=${mark.x} cy=${mark.y} r="3.5"><title>${describe(view, mark)}</title></circle>`)}
+      ${layout.prompt === undefined ? nothing : promptMark(view, layout.prompt, box.width)}
+    </g>
+  </svg>`;
+}
+
+function promptMark(view: View, mark: CurveMark, width: number): SVGTemplateResult {
+  const text = view.words(say`this prompt: ${seconds(mark.seconds)}`);
+  const half = textWidth(text) / 2;
+  const x = Math.min(Math.max(mark.x, half), width - half);
+  return svg`<path class="prompt" d=${`M${mark.x} ${boxHeight}V${mark.y}`} />
+    <circle class="prompt" cx=${mark.x} cy=${mark.y} r="5" />
+    <text class="halo" x=${x} y=${Math.max(4, mark.y - 12)} text-anchor="middle">${text}</text>`;
+}
+
+const describe = (view: View, mark: CurveMark): string =>
+  view.words(say`${count(mark.tokens)} tokens: ${seconds(mark.seconds)}`);
+
+function anchor(at: number, width: number): "start" | "middle" | "end" {
+  if (at < 12) return "start";
+  return at > width - 30 ? "end" : "middle";
+}
