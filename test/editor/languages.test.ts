@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  commands,
+  env,
+  languages,
+  MarkdownString,
+  Position,
+  Range,
+  Uri,
+  window,
+  workspace,
+  type CodeLens,
+  type CompletionList,
+  type DocumentSymbol,
+  type Hover,
+  type TextDocument,
+  type TextEdit,
+} from "vscode";
+import { forgedModel } from "../support/forge/forgeModel";
+import { activated, until } from "./support";
+
+let folder: string;
+
+function open(name: string, text: string): Thenable<TextDocument> {
+  const file = path.join(folder, name);
+  writeFileSync(file, text);
+  return workspace.openTextDocument(Uri.file(file)).then(async (document) => {
+    await window.showTextDocument(document);
+    return document;
+  });
+}
+
+describe("model presets and logs in the editor", function () {
+  this.timeout(60_000);
+
+  before(async () => {
+    await activated();
+    folder = mkdtempSync(path.join(tmpdir(), "lg-languages-"));
+  });
+  after(async () => {
+    await commands.executeCommand("workbench.action.closeAllEditors");
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("finds what is wrong in a preset, and fixes it", async () => {
+    const document = await open("a.llama.ini", "[coder]\nm = x.gguf\nctx-szie = 4096\n");
+    assert.equal(document.languageId, "llama-presets");
+    const [finding] = await until("the finding", () => {
+      const found = languages.getDiagnostics(document.uri);
+      return found.length > 0 ? found : undefined;
+    });
+    assert.equal(finding?.code, "unknownKey");
+    const actions = await commands.executeCommand<{ readonly title: string }[]>(
+      "vscode.executeCodeActionProvider",
+      document.uri,
+      new Range(2, 0, 2, 8),
+    );
+    assert.deepEqual(
+      actions.map(({ title }) => title),
+      ["Change to ctx-size"],
+    );
+  });
+
+  it("knows a preset in a plain .ini, and leaves other .ini files alone", async () => {
+    const preset = await open("plain.ini", "[*]\nngl = 99\n[a]\nhf = owner/repo\nctx-size = 4096\n");
+    await until("the language", () =>
+      workspace.textDocuments.some(
+        ({ uri, languageId }) => uri.path === preset.uri.path && languageId === "llama-presets",
+      )
+        ? true
+        : undefined,
+    );
+    const other = await open("other.ini", "[user]\nname = x\nemail = y\n");
+    assert.notEqual(other.languageId, "llama-presets");
+  });
+
+  it("shows what a section costs, from the model's header", async () => {
+    const model = await forgedModel({ contextLength: 4096 });
+    const document = await open("b.llama.ini", `[tiny]\nm = ${model}\nc = 2048\nnp = 1\n`);
+    const lens = await until("the verdict", async () => {
+      const lenses = await commands.executeCommand<CodeLens[]>(
+        "vscode.executeCodeLensProvider",
+        document.uri,
+      );
+      return lenses.find(({ command }) => /2,048 tokens per slot/.test(command?.title ?? ""));
+    });
+    assert.equal(lens.command?.command, "llamaGauge.showMemoryBudget");
+    const hovers = await commands.executeCommand<Hover[]>(
+      "vscode.executeHoverProvider",
+      document.uri,
+      new Position(0, 2),
+    );
+    const text = hovers.flatMap(({ contents }) =>
+      contents.map((part) => (part instanceof MarkdownString ? part.value : "")),
+    );
+    assert.match(text.join(), /per token/);
+  });
+
+  it("completes, outlines, formats, and copies a command line", async () => {
+    const document = await open("c.llama.ini", "[a]\nm=my model.gguf\nctk = \n");
+    const list = await commands.executeCommand<CompletionList>(
+      "vscode.executeCompletionItemProvider",
+      document.uri,
+      new Position(2, 6),
+    );
+    assert.ok(list.items.some(({ label }) => label === "q8_0"));
+    const symbols = await commands.executeCommand<DocumentSymbol[]>(
+      "vscode.executeDocumentSymbolProvider",
+      document.uri,
+    );
+    assert.deepEqual(
+      symbols.map(({ name }) => name),
+      ["a"],
+    );
+    const edits = await commands.executeCommand<TextEdit[]>(
+      "vscode.executeFormatDocumentProvider",
+      document.uri,
+      {
+        tabSize: 2,
+        insertSpaces: true,
+      },
+    );
+    assert.ok(edits.length > 0);
+    const lenses = await commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", document.uri);
+    const copy = lenses.find(
+      ({ command }) => command?.command === "llamaGauge.preset.copyCommandLine",
+    )?.command;
+    await commands.executeCommand(copy?.command ?? "", ...((copy?.arguments ?? []) as unknown[]));
+    assert.equal(await env.clipboard.readText(), "llama-server --model 'my model.gguf'");
+  });
+
+  it("explains a log and checks a command line", async () => {
+    const log = await open(
+      "llama-server.log",
+      "0.00.001.000 E srv send_error: task id = 5, error: request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it\n",
+    );
+    assert.equal(log.languageId, "llama-log");
+    await commands.executeCommand("llamaGauge.explainLog");
+    const explained = await until("the explanation", () =>
+      workspace.textDocuments.find(
+        (document) => document.languageId === "markdown" && document.getText().includes("9,000"),
+      ),
+    );
+    assert.match(explained.getText(), /at least -c/);
+    await open("serve.sh", "llama-server -m a.gguf -c 32k --no-mmap\n");
+    await commands.executeCommand("llamaGauge.checkCommandLine");
+    const checked = await until("the check", () =>
+      workspace.textDocuments.find((document) => document.getText().includes("Command line of llama-server")),
+    );
+    assert.match(checked.getText(), /32k[^]*--load-mode none/);
+  });
+});
