@@ -97,6 +97,19 @@ export class Workbench {
     await this.page.locator('[aria-expanded="true"]').and(row).waitFor();
   }
 
+  /** A view's pane in the side bar (the Explorer's folder, Outline, …), by its title. */
+  pane(title: string): Locator {
+    return this.page.locator(".pane", { has: this.page.locator(".pane-header", { hasText: title }) });
+  }
+
+  /** Opens or closes a pane; rows of a tree exist only while they are in sight, so close others to make room. */
+  async togglePane(title: string, open: boolean): Promise<void> {
+    const header = this.pane(title).locator(".pane-header").first();
+    const wanted = this.page.locator(`[aria-expanded="${String(open)}"]`).and(header);
+    if ((await wanted.count()) === 0) await header.click();
+    await wanted.waitFor();
+  }
+
   /** Opens the Explorer's context menu on the selected rows and gives the entry with this text. */
   async openContextMenu(names: readonly string[], entry: string): Promise<Locator> {
     const [first, ...others] = names;
