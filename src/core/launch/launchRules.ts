@@ -91,7 +91,7 @@ function kvTypes(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
     });
   }
   const quantised = isQuantised(cacheTypeK) || isQuantised(cacheTypeV);
-  if (quantised && (cacheTypeK !== cacheTypeV || !cudaKvTypes.has(cacheTypeK))) {
+  if (quantised && flashAttn !== "off" && (cacheTypeK !== cacheTypeV || !cudaKvTypes.has(cacheTypeK))) {
     found.push({
       code: "kvTypesNotOnCuda",
       severity: "information",
