@@ -98,8 +98,10 @@ function fromLine(line) {
 function runToEnd(root, args, limitMs) {
   return new Promise((resolve) => {
     let tail = "";
+    const env = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: "1" };
     const child = spawn(process.execPath, args, {
       cwd: root,
+      env,
       stdio: ["ignore", "pipe", "inherit"],
       detached: true,
     });
