@@ -4,6 +4,7 @@ import type { ContextPlan } from "./contextPlan";
 import type { Backend } from "./devices";
 import { computeOfStage, computeOnOneBackend, type StageBytes } from "./graph/modelGraph";
 import type { Stage } from "./graph/stage";
+import { kvCaches } from "./kvCache";
 import { host, type Placement } from "./placement";
 
 /** A buffer with the interval its truth lies in; bytes. */
@@ -42,10 +43,9 @@ export function computeBuffers(
   const stretches = placed.devices.map((_, device) =>
     layers.filter((layer) => placed.layerDevice[layer.index] === device),
   );
-  const busy = stretches.filter((stretch) => stretch.length > 0).length;
   const whole = placed.fullyOffloaded && !placed.overridden && plan.kvOffload;
   const split = options.splitMode ?? "layer";
-  const pipelined = whole && busy > 1 && split !== "none";
+  const pipelined = whole && placed.devices.length > 1 && split !== "none";
   const copies = pipelined ? pipelineCopies : 1;
   if (whole) return offloaded(model, plan, placed, stretches, copies, margin);
 
@@ -118,19 +118,25 @@ function parted(
   margin: number,
 ): ComputeBuffers {
   let first = true;
+  const inputs = new Map<string, number>();
   const devices = placed.devices.map(({ backend }, device) => {
-    if ((stretches[device] ?? []).length === 0) return exactly(0);
-    const stage = stageOf(placed, device, stretches, 1, first ? "sum" : "normed");
+    const idle = (stretches[device] ?? []).length === 0;
+    if (idle && device !== placed.outputDevice) return exactly(0);
+    const stage = stageOf(placed, device, stretches, 1, idle ? "hidden" : first ? "sum" : "normed");
     first = false;
-    return around(computeOfStage(model, plan, stage, alignmentOf(backend)).compute, Math.max(margin, 0.15));
+    const done = computeOfStage(model, plan, stage, alignmentOf(backend));
+    for (const [name, size] of done.inputs) inputs.set(name, size);
+    return around(done.compute, Math.max(margin, 0.15));
   });
   const end = placed.outputDevice === host ? "logits" : "nothing";
-  const own: Stage = { layers: onHost, start: "tokens", end, copies: 1, staging: false };
-  return {
-    devices,
-    host: around(computeOfStage(model, plan, own, 32).compute, Math.max(margin, 0.15)),
-    copies: 1,
-  };
+  // a single layer needs as much as two
+  const few = onHost.length === 1 ? [...onHost, ...onHost] : onHost;
+  const own: Stage = { layers: few, start: "tokens", end, copies: 1, staging: false };
+  const done = computeOfStage(model, plan, own, 32);
+  // what only the devices' layers read is an input all the same, and those are kept by the host
+  let passed = 0;
+  for (const [name, size] of inputs) if (!done.inputs.has(name)) passed += size;
+  return { devices, host: around(done.compute + passed, Math.max(margin, 0.15)), copies: 1 };
 }
 
 /** Weights or the cache are on both sides: buffers depend on what is copied when. */
@@ -141,6 +147,7 @@ function divided(
   layers: readonly Layer[],
   options: LaunchOptions,
 ): ComputeBuffers {
+  const fetched = largestCache(model, plan, placed);
   const copied = options.opOffload === false ? 0 : placed.largestHostMatrix;
   const stage = (start: Stage["start"], end: Stage["end"], staging: boolean): Stage => ({
     layers,
@@ -159,8 +166,9 @@ function divided(
       stage("copied", end, backend === "cuda"),
       alignmentOf(backend),
     ).compute;
-    if (backend === "rpc") return { bytes: work, low: work * 0.5, high: work * 1.25 };
-    return { bytes: work + copied, low: work * 0.3, high: (work + 2 * copied) * 1.25 };
+    if (backend === "rpc") return { bytes: work + fetched / 2, low: work * 0.5, high: (work + fetched) * 1.25 };
+    const most = Math.max(copied, fetched);
+    return { bytes: work + most, low: work * 0.3, high: (work + Math.max(2 * copied, fetched)) * 1.25 };
   });
   const { compute, inputs } = computeOfStage(model, plan, stage("tokens", "logits", false), 32);
   const embedding = inputs.get("external embeddings") ?? 0;
@@ -170,6 +178,15 @@ function divided(
     ? { bytes: small, low: small * 0.5, high: Math.max(compute, small) * 1.1 }
     : { bytes: compute, low: small * 0.5, high: compute * 1.1 };
   return { devices, host: onHost, copies: 1 };
+}
+
+/** The largest layer's cache among those a device has to fetch from the host. */
+function largestCache(model: Model, plan: ContextPlan, placed: Placement): number {
+  const perLayer = kvCaches(model, plan).flatMap((cache) => cache.perLayer);
+  return perLayer.reduce((most, { layer, bytes }) => {
+    const onHost = !plan.kvOffload || placed.layerDevice[layer] === host;
+    return onHost ? Math.max(most, bytes) : most;
+  }, 0);
 }
 
 export const exactly = (bytes: number): Estimate => ({ bytes, low: bytes, high: bytes });

@@ -2,6 +2,8 @@ import { slotContext, type SlotContext } from "../acceptance/slotContext";
 import type { LaunchOptions } from "../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
+import type { Backend } from "./devices";
+import { allDoFlash } from "./flashSupport";
 
 /** Who makes the context. llama-fit-params, llama-bench and llama-cli reserve logits for a whole ubatch, the server does not. */
 export type Caller = "server" | "fitParams";
@@ -14,6 +16,8 @@ export interface ContextPlan {
   readonly typeK: GgmlType;
   readonly typeV: GgmlType;
   readonly flashAttention: boolean;
+  /** V is stored transposed: without flash attention, unless it was left to "auto" and turned off after the cache was made. */
+  readonly transposedValues: boolean;
   /** Rows of logits the compute buffer is reserved for. */
   readonly outputs: number;
   /** Rows of the output buffer. */
@@ -39,6 +43,7 @@ export function contextPlan(
   options: LaunchOptions,
   build: number | undefined,
   caller: Caller,
+  backends: readonly Backend[] = [],
 ): ContextPlan {
   const slot = slotContext(options, model.contextLength, build);
   const asked = options.ctxSize !== undefined && options.ctxSize > 0 ? options.ctxSize : slot.nCtx;
@@ -52,6 +57,10 @@ export function contextPlan(
   const modelDraft = spec.some((type) => /^draft-(mtp|eagle|dflash)/.test(type));
   const typeK = cacheTypes.get(options.cacheTypeK ?? "f16") ?? f16;
   const typeV = cacheTypes.get(options.cacheTypeV ?? "f16") ?? f16;
+  const wanted = wantsFlashAttention(model, options, build);
+  // a quantised V needs it: where the devices cannot, the CPU does it
+  const possible =
+    options.flashAttn === "on" || isQuantised(typeV) || allDoFlash(model, typeK, typeV, backends);
   const few = build === undefined || build >= firstBuildWithFewOutputs;
   const rows = Math.min(batch, slot.slots * (1 + draftMax));
   return {
@@ -60,7 +69,8 @@ export function contextPlan(
     ubatch,
     typeK,
     typeV,
-    flashAttention: resolvedFlashAttention(model, options, build),
+    flashAttention: wanted && possible,
+    transposedValues: !wanted,
     outputs: Math.min(ubatch, caller === "server" && few && !embedding ? rows : batch),
     outputRows: caller === "server" ? rows : slot.slots,
     rollback: modelDraft && model.rules?.rollback === true ? draftMax : 0,
@@ -71,10 +81,10 @@ export function contextPlan(
   };
 }
 
-function resolvedFlashAttention(model: Model, options: LaunchOptions, build: number | undefined): boolean {
+/** On, or left to what the devices can do. */
+function wantsFlashAttention(model: Model, options: LaunchOptions, build: number | undefined): boolean {
   if (model.rules?.noFlashAttention === true || options.flashAttn === "off") return false;
-  if (options.flashAttn === undefined && build !== undefined && build < firstBuildWithFlashAuto) return false;
-  return true;
+  return options.flashAttn !== undefined || build === undefined || build >= firstBuildWithFlashAuto;
 }
 
 export const f16: GgmlType = { name: "f16", blockValues: 1, blockBytes: 2 };

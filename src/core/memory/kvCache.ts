@@ -93,7 +93,7 @@ export function mtpCache(
 /** Without flash attention V is stored transposed, every layer as wide as the widest where they differ. */
 function valueWidth(layers: readonly Layer[], plan: ContextPlan): (layer: Layer) => number {
   const own = (layer: Layer): number => layer.valueLength * layer.kvHeads;
-  if (plan.flashAttention) return own;
+  if (!plan.transposedValues) return own;
   const widest = Math.max(0, ...layers.map(own));
   return (layer) => (own(layer) === 0 ? 0 : widest);
 }

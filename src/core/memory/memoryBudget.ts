@@ -17,7 +17,7 @@ import type {
   ComputedMemoryReport,
   MemoryWarning,
 } from "./memoryReport";
-import { host, placement, rowPadding, type Placement } from "./placement";
+import { host, placement, rowPadding, usedDevices, type Placement } from "./placement";
 import { recurrentState, sumBytes } from "./recurrentState";
 import { deviceVerdict, overallVerdict } from "./verdict";
 
@@ -71,8 +71,9 @@ export function breakdown(
   devices: readonly MemoryDevice[],
   settings: BudgetSettings,
 ): Breakdown {
-  const plan = contextPlan(model, options, settings.build, settings.caller ?? "server");
   const gpus = devices.filter((device) => !isHost(device));
+  const backends = options.gpuLayers === 0 ? [] : usedDevices(options, gpus).map(({ backend }) => backend);
+  const plan = contextPlan(model, options, settings.build, settings.caller ?? "server", backends);
   const placed = placement(model, options, gpus, plan.mtp);
   const draft = mtpCache(
     model,

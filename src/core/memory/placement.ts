@@ -89,7 +89,11 @@ export function placement(
   };
 }
 
-function usedDevices(options: LaunchOptions, available: readonly MemoryDevice[]): readonly PlacedDevice[] {
+/** The devices a launch works with, in order. */
+export function usedDevices(
+  options: LaunchOptions,
+  available: readonly MemoryDevice[],
+): readonly PlacedDevice[] {
   const wanted = options.devices;
   const chosen =
     wanted === undefined

@@ -1,4 +1,5 @@
 import type { Layer } from "../../model/model";
+import type { GgmlType } from "../../model/ggmlTypes";
 import { isQuantised } from "../contextPlan";
 import { swaCells } from "../kvCache";
 import { block, wide, type GraphContext } from "./context";
@@ -28,7 +29,7 @@ export function attention(
     storeKv(context, layer, projected.key, projected.value, projected.fused);
   }
   let out = attend(context, layer, projected.query, sizes);
-  if (rotation.value > 0) out = rotated(context, layer, "v_rot", rotation.value, out);
+  if (rotation.value > 0) out = rotated(context, layer, "v_rot", rotation.value, out, sizes.output);
   context.beforeTail();
   if (style.gate === undefined) return out;
   const gate =
@@ -135,9 +136,9 @@ function storeKv(context: GraphContext, layer: Layer, key: Tensor, value: Tensor
   const { graph, tokens, plan, model } = context;
   const own = layer.kvHeads * layer.valueLength;
   const widest = Math.max(...model.layers.map((each) => (each.ownsKv ? each.kvHeads * each.valueLength : 0)));
-  const perToken = plan.flashAttention ? 1 : widest;
+  const perToken = plan.transposedValues ? widest : 1;
   graph.store(key, context.input(`k_idxs ${layer.kind}`, 8 * tokens));
-  const kept = plan.flashAttention || !fused ? value : graph.op(wide(context, own), value);
+  const kept = !plan.transposedValues || !fused ? value : graph.op(wide(context, own), value);
   graph.store(kept, context.input(`v_idxs ${layer.kind}`, 8 * tokens * perToken));
 }
 
@@ -162,8 +163,15 @@ export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: At
   if (plan.flashAttention) return graph.op(sizes.output + stagingBytes(context, layer), q, mask);
   const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q);
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
-  return graph.op(sizes.output, graph.op(sizes.output, weights));
+  if (plan.transposedValues) return graph.op(sizes.output, graph.op(sizes.output, weights));
+  const values = cellsOf(context, layer) * plan.slot.streams * layer.kvHeads * layer.valueLength;
+  const ordered = graph.op(stored(values, plan.typeV), weights);
+  return graph.op(sizes.output, graph.op(sizes.output, weights, ordered));
 }
+
+/** Bytes of so many values of a cache. */
+export const stored = (values: number, type: GgmlType): number =>
+  Math.ceil(values / type.blockValues) * type.blockBytes;
 
 /** `ggml_cuda_flash_attn_ext_get_alloc_size`: f16 copies of what is not f16. */
 function stagingBytes(context: GraphContext, layer: Layer): number {
@@ -176,9 +184,16 @@ function stagingBytes(context: GraphContext, layer: Layer): number {
 }
 
 /** Hadamard rotation of a quantised cache (builds from 8619 on): a product into a new tensor. */
-function rotated(context: GraphContext, layer: Layer, name: string, size: number, tensor: Tensor): Tensor {
+function rotated(
+  context: GraphContext,
+  layer: Layer,
+  name: string,
+  size: number,
+  tensor: Tensor,
+  bytes = context.graph.bytesOf(tensor),
+): Tensor {
   const matrix = context.input(`${name} ${layer.kind}`, size * size * 4);
-  return context.graph.op(context.graph.bytesOf(tensor), matrix, tensor);
+  return context.graph.op(bytes, matrix, tensor);
 }
 
 interface Rotations {

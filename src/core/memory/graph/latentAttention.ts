@@ -1,5 +1,5 @@
 import type { Layer, MlaShape } from "../../model/model";
-import { attend, positions, storeKey } from "./attention";
+import { attend, positions, storeKey, stored } from "./attention";
 import { block, wide, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
 
@@ -36,15 +36,15 @@ function withoutFlash(context: GraphContext, layer: Layer, q: Tensor, inner: num
   const mask = context.input(`mask ${layer.kind}`, 4 * cells * context.tokens);
   const scores = graph.op(wide(context, cells * layer.heads), q);
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
-  const transposed = graph.op(latentCopy(cells * (model.mla?.kvLoraRank ?? 0), plan.typeK), weights);
+  const transposed = graph.op(
+    stored(cells * plan.slot.streams * (model.mla?.kvLoraRank ?? 0), plan.typeK),
+    weights,
+  );
   const mixed = graph.op(inner, weights, transposed);
   const values = graph.op(outer, graph.view(mixed));
   context.beforeTail();
   return graph.op(outer, graph.view(values));
 }
-
-const latentCopy = (values: number, type: GraphContext["plan"]["typeK"]): number =>
-  Math.ceil(values / type.blockValues) * type.blockBytes;
 
 /** DeepSeek files without the split K and V: full K and V of every head. */
 export function expandedLatentAttention(context: GraphContext, layer: Layer, normed: Tensor): Projected {
@@ -72,7 +72,7 @@ export interface Projected {
 }
 
 export function storeExpanded(context: GraphContext, layer: Layer, { key, value }: Projected): void {
-  const perToken = context.plan.flashAttention ? 1 : layer.kvHeads * layer.valueLength;
+  const perToken = context.plan.transposedValues ? layer.kvHeads * layer.valueLength : 1;
   storeKey(context, layer, key);
   context.graph.store(value, context.input(`v_idxs ${layer.kind}`, 8 * context.tokens * perToken));
 }

@@ -169,6 +169,10 @@ class ModelGraph implements GraphContext {
         normed: stage.copies > 1 ? graph.op(embedding, normed) : graph.inPlace(embedding, normed),
       };
     }
+    if (stage.start === "hidden") {
+      const asked = (embedding / this.tokens) * this.outputs;
+      return { hidden: this.incoming("hidden", asked), normed: undefined };
+    }
     if (stage.start === "sum") {
       const sum = graph.inPlace(
         embedding,

@@ -5,9 +5,10 @@ export interface Stage {
   readonly layers: readonly Layer[];
   /**
    * tokens: the embeddings are looked up here; copied: they come from the host; normed: hidden state and its norm come from
-   * another device; sum: the two operands of the sum that ends the layer before.
+   * another device; sum: the two operands of the sum that ends the layer before; hidden: the last layer's rows that are
+   * asked for.
    */
-  readonly start: "tokens" | "copied" | "normed" | "sum";
+  readonly start: "tokens" | "copied" | "normed" | "sum" | "hidden";
   /** handover: the norm for the next device's first layer is the last step. */
   readonly end: "logits" | "handover" | "nothing";
   /** Copies of everything that comes in, for pipeline parallelism; more than one are never freed. */
