@@ -48,7 +48,7 @@ export function curveLayout(
   );
   const top = Math.max(1e-3, ...known.map((sample) => sample.high));
   const x = scaleLinear([0, end], [0, box.width]);
-  const step = timeStep(top / 4);
+  const step = timeStep(top / 5);
   const y = scaleLinear([0, step * Math.ceil(top / step)], [box.height, 0]);
   const mark = (sample: Sample): CurveMark => ({
     x: x(sample.tokens),

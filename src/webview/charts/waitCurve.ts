@@ -54,11 +54,12 @@ export function waitCurve(
 
 function promptMark(view: View, mark: CurveMark, width: number): SVGTemplateResult {
   const text = view.words(say`this prompt: ${seconds(mark.seconds)}`);
-  const half = textWidth(text) / 2;
-  const x = Math.min(Math.max(mark.x, half), width - half);
+  // the line rises to the right, so there is room on the left
+  const beside = mark.x - 10 >= textWidth(text);
+  const x = beside ? mark.x - 10 : Math.min(mark.x, width - textWidth(text));
   return svg`<path class="prompt" d=${`M${mark.x} ${boxHeight}V${mark.y}`} />
     <circle class="prompt" cx=${mark.x} cy=${mark.y} r="5" />
-    <text class="halo" x=${x} y=${Math.max(4, mark.y - 12)} text-anchor="middle">${text}</text>`;
+    <text class="halo" x=${x} y=${Math.max(4, mark.y - 10)} text-anchor=${beside ? "end" : "start"}>${text}</text>`;
 }
 
 const describe = (view: View, mark: CurveMark): string =>
