@@ -97,7 +97,15 @@ function write(kept: string, block: Uint8Array): void {
     renameSync(draft, kept);
     dropOldest(folder);
   } catch {
-    rmSync(draft, { force: true });
+    removeQuietly(draft);
+  }
+}
+
+function removeQuietly(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // what cannot be written cannot be removed either
   }
 }
 

@@ -12,7 +12,7 @@ export async function idsByProgram(
     ...(options.parseSpecial ? [] : ["--no-parse-special"]),
     ...(options.addSpecial ? [] : ["--no-bos"]),
   ];
-  const args = ["-m", model, "--stdin", "--ids", "--log-disable", ...flags];
+  const args = ["-m", model, "--stdin", "--no-escape", "--ids", "--log-disable", ...flags];
   const { stdout } = await execa(await llamaProgram("llama-tokenize"), args, {
     input: text,
     timeout: 120_000,

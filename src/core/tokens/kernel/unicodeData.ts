@@ -1,8 +1,7 @@
 /**
- * llama.cpp's category of every code point (its own table, not the
- * host's): runs of a class letter and its length in base 36, from U+0000 to U+10FFFF. W white space, N number,
- * L letter, M mark, P punctuation, S symbol, C control, format and private use, Z separator, U unassigned.
- * Taken from build 11669; the integration tests ask the real program about every code point.
+ * llama.cpp's class of every code point, from its own table and not the host's: runs of a class letter and their
+ * length in base 36, from U+0000 to U+10FFFF. W white space, N number, L letter, M mark, P punctuation, S symbol,
+ * C control, format and private use, U unassigned. Taken from build 11669; integration tests ask the real program.
  */
 export const unicodeClassRuns =
   "C9W5CiW1P3S1P6S1P4NaP2S3P2LqP3S1P1S1LqP1S1P1S1C6W1CqW1P1S5P1S2L1P1S1C1S4N2S1L1P2S1N1L1P1N3P1LnS1LvS1" +

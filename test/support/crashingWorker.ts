@@ -1,0 +1,22 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { parentPort, type MessagePort } from "node:worker_threads";
+import { serveTokens } from "../../src/node/tokenWorker";
+import type { TokenRequest } from "../../src/node/tokenWorkerMessages";
+
+// A worker that dies on texts that ask for it: "crash:PATH" once for each PATH, "crash always" every time.
+function guard(port: MessagePort): void {
+  port.on("message", ({ task }: TokenRequest) => {
+    for (const text of task.kind === "count" ? task.texts : []) {
+      if (text === "crash always") process.exit(7);
+      const marker = /^crash:(.+)$/.exec(text)?.[1];
+      if (marker === undefined || existsSync(marker)) continue;
+      writeFileSync(marker, "");
+      process.exit(7);
+    }
+  });
+}
+
+if (parentPort) {
+  guard(parentPort);
+  serveTokens(parentPort);
+}
