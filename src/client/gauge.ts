@@ -1,4 +1,5 @@
 import { reportOf } from "../core/protocol/panelMessages";
+import { reportWithout } from "../core/report/choice";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import type { EstimateProgress, Failure, GaugeState } from "../core/report/gaugeState";
 import { say } from "../core/text";
@@ -14,6 +15,8 @@ export type EstimateOutcome =
 
 interface Wanted {
   readonly request: EstimateRequest;
+  /** Nothing is shown of it until it is done. */
+  readonly quiet: boolean;
   readonly resolve: (outcome: EstimateOutcome) => void;
 }
 
@@ -28,11 +31,15 @@ export class Gauge implements Disposable {
   private current: GaugeState = { status: "idle" };
   /** What a cancelled estimate falls back to. */
   private settled: GaugeState = this.current;
-  private running: AbortController | undefined;
+  /** What was counted last; the report on show may be of another choice of its files. */
+  private counted: GaugeReport | undefined;
+  private running: { readonly controller: AbortController; readonly quiet: boolean } | undefined;
   private waiting: Wanted | undefined;
   private draining = false;
   private revision = 0;
   private disposed = false;
+  /** Seconds the last estimate took that went to its end. */
+  private took = 0;
 
   /** Fires after every change of `state`. */
   readonly onDidChange = this.changes.event;
@@ -52,24 +59,44 @@ export class Gauge implements Disposable {
     return this.lastRequest;
   }
 
+  /** Seconds the last estimate took. */
+  get lastSeconds(): number {
+    return this.took;
+  }
+
   estimate(request: EstimateRequest): Promise<EstimateOutcome> {
-    return new Promise((resolve) => {
-      if (this.disposed) {
-        resolve({ kind: "cancelled" });
-        return;
-      }
-      this.waiting?.resolve({ kind: "cancelled" });
-      this.waiting = { request, resolve };
-      this.running?.abort();
-      if (!this.draining) void this.drain();
-    });
+    return this.want(request, false);
+  }
+
+  /**
+   * Counts again what is on show, with what is known of server and machine, and shows only the result. Gives way to every
+   * other estimate; a failure makes the report stale.
+   */
+  recount(): Promise<EstimateOutcome> {
+    const busy = this.waiting?.quiet === false || this.running?.quiet === false;
+    if (busy || this.lastRequest === undefined || this.settled.status !== "ready") {
+      return Promise.resolve({ kind: "cancelled" });
+    }
+    return this.want(this.lastRequest, true);
+  }
+
+  /** Takes these files out of the prompt and all others in. @param leftOut paths of the report's files */
+  choose(leftOut: readonly string[]): void {
+    if (this.lastRequest === undefined || this.counted === undefined) return;
+    this.lastRequest = { ...this.lastRequest, leftOut };
+    if (this.running?.quiet === true) this.running.controller.abort();
+    if (this.settled.status !== "ready") return;
+    const chosen = reportWithout(this.counted, new Set(leftOut));
+    const shown = this.current === this.settled;
+    this.settled = { ...this.settled, report: { ...chosen, revision: ++this.revision } };
+    if (shown) this.publish(this.settled);
   }
 
   /** Ends the running estimate and drops the waiting one; what was known before is shown again. */
   cancel(): void {
     this.waiting?.resolve({ kind: "cancelled" });
     this.waiting = undefined;
-    this.running?.abort();
+    this.running?.controller.abort();
   }
 
   /** The files or settings behind the report are no longer what they were. */
@@ -86,11 +113,25 @@ export class Gauge implements Disposable {
     this.changes.dispose();
   }
 
+  private want(request: EstimateRequest, quiet: boolean): Promise<EstimateOutcome> {
+    return new Promise((resolve) => {
+      if (this.disposed) {
+        resolve({ kind: "cancelled" });
+        return;
+      }
+      this.waiting?.resolve({ kind: "cancelled" });
+      this.waiting = { request, quiet, resolve };
+      this.running?.controller.abort();
+      if (!this.draining) void this.drain();
+    });
+  }
+
   private async drain(): Promise<void> {
     this.draining = true;
     for (let wanted = this.next(); wanted !== undefined; wanted = this.next()) {
-      const outcome = await this.run(wanted.request);
-      if (outcome.kind === "cancelled" && this.waiting === undefined) this.publish(this.settled);
+      const outcome = await this.run(wanted);
+      const shown = this.current === this.settled;
+      if (outcome.kind === "cancelled" && this.waiting === undefined && !shown) this.publish(this.settled);
       wanted.resolve(outcome);
     }
     this.draining = false;
@@ -102,27 +143,34 @@ export class Gauge implements Disposable {
     return wanted;
   }
 
-  private async run(request: EstimateRequest): Promise<EstimateOutcome> {
+  private async run({ request, quiet }: Wanted): Promise<EstimateOutcome> {
     const controller = new AbortController();
-    this.running = controller;
+    this.running = { controller, quiet };
     this.lastRequest = request;
+    const started = this.now();
     const shown = reportOf(this.current);
     const last = shown === undefined ? {} : { last: shown };
     let published = -Infinity;
     const show = (progress: EstimateProgress): void => {
-      if (controller.signal.aborted || this.now() - published < progressIntervalMs) return;
+      if (quiet || controller.signal.aborted || this.now() - published < progressIntervalMs) return;
       published = this.now();
       this.publish({ status: "counting", progress, ...last });
     };
     try {
       show({ stage: "listing", filesDone: 0, filesFound: 0, tokens: 0 });
-      const made = await this.estimator(request, controller.signal, show);
+      const made = await this.estimator(request, controller.signal, show, quiet ? "again" : "anew");
       if (controller.signal.aborted) return { kind: "cancelled" };
       const report = { ...made, revision: ++this.revision };
+      this.took = (this.now() - started) / 1000;
+      this.counted = report;
       this.publish((this.settled = { status: "ready", report, stale: false }));
       return { kind: "done", report };
     } catch (error) {
       if (controller.signal.aborted) return { kind: "cancelled" };
+      if (quiet) {
+        this.markStale();
+        return { kind: "failed", error };
+      }
       this.publish((this.settled = { status: "failed", failure: failureOf(error), ...last }));
       return { kind: "failed", error };
     } finally {

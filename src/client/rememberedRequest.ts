@@ -2,6 +2,7 @@ import type { Memento } from "vscode";
 import type { EstimateRequest } from "./estimator";
 
 const key = "lastRequest";
+const mostLeftOut = 5000;
 
 /** The last estimate of files in this workspace, so that "refresh" works after the window is reloaded. */
 export class RememberedRequest {
@@ -12,10 +13,12 @@ export class RememberedRequest {
     return isRequest(value) ? value : undefined;
   }
 
-  /** Text in memory is not remembered. */
+  /** Text in memory is not remembered, nor what would have to be asked for. */
   set value(request: EstimateRequest | undefined) {
-    if (request === undefined || request.source !== undefined) return;
-    void this.memento.update(key, { label: request.label, roots: request.roots });
+    if (request === undefined || request.source !== undefined || request.renew !== undefined) return;
+    const { label, roots, leftOut = [] } = request;
+    const few = leftOut.length > 0 && leftOut.length <= mostLeftOut;
+    void this.memento.update(key, { label, roots, ...(few && { leftOut }) });
   }
 }
 
@@ -26,7 +29,11 @@ function isRequest(value: unknown): value is EstimateRequest {
     "label" in value &&
     typeof value.label === "string" &&
     "roots" in value &&
-    Array.isArray(value.roots) &&
-    value.roots.every((root) => typeof root === "string")
+    areStrings(value.roots) &&
+    (!("leftOut" in value) || areStrings(value.leftOut))
   );
+}
+
+function areStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -1,7 +1,8 @@
+import type { KeptFile, KeptText } from "./tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "./tokens/tokenCount";
 import type { GgufHeader } from "./model/ggufHeader";
 import type { ServerFacts } from "./acceptance/serverFacts";
-import type { FileRef, SkippedFile, TextEncoding, WalkOptions } from "./tokens/files";
+import type { FileRef, SkippedFile, TextEncoding, TextForm, WalkOptions } from "./tokens/files";
 
 /** Every method takes the caller's signal, has its own time and size limit, and fails with a `UserError` or an abort. */
 export interface FileSource {
@@ -18,16 +19,38 @@ export type ListedFile =
   | { readonly kind: "skipped"; readonly skipped: SkippedFile };
 
 export type FileText =
-  | { readonly kind: "text"; readonly text: string; readonly encoding?: TextEncoding }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly encoding?: TextEncoding;
+      readonly form?: TextForm;
+    }
   | { readonly kind: "skipped"; readonly skipped: SkippedFile };
 
 /** Counts text in one model's vocabulary. */
 export interface Tokenizer {
   readonly identity: TokenizerIdentity;
+  /** Equal for tokenizers that give the same counts; without it counts cannot be kept. */
+  readonly fingerprint?: string;
   /** Tokens of each text taken alone: no special tokens added; texts of special tokens in the input count as such. */
   count(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedText[]>;
   /** Tokens of a whole prompt as the server reads it: BOS/EOS added as the model says. */
   countPrompt(prompt: string, signal: AbortSignal): Promise<number>;
+}
+
+/** Counts of one tokenizer that are kept. It never fails: what cannot be read or written is not kept. */
+export interface CountCache {
+  /** What came of exactly this file (path, size, time) before. */
+  file(file: FileRef): KeptFile | undefined;
+  /** What is known of exactly this text, whatever file it stands in. */
+  text(text: string): KeptText;
+  keepFile(file: FileRef, kept: KeptFile): void;
+  /** A key of the prompt that these files and this frame make; undefined where a file may have changed unseen. */
+  promptKey(files: readonly FileRef[], frame: string): Promise<string | undefined>;
+  promptTokens(key: string): number | undefined;
+  keepPrompt(key: string, tokens: number): void;
+  /** Puts what is new where it outlives the process. */
+  flush(): Promise<void>;
 }
 
 export interface ModelSource {

@@ -55,6 +55,16 @@ export class LlamaServerTokenizer implements Tokenizer {
     return ids.length;
   }
 
+  /** Token ids, as the server gives them. */
+  async encode(
+    text: string,
+    flags: { readonly addSpecial: boolean; readonly parseSpecial: boolean },
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const { addSpecial, parseSpecial } = flags;
+    return this.#tokenize(wellFormed(text), Buffer.byteLength(text), addSpecial, signal, parseSpecial);
+  }
+
   /** Tokens of each text, in one request; one by one where the reply cannot be taken apart. */
   async #countBatch(batch: Batch, signal: AbortSignal): Promise<readonly number[]> {
     const texts = batch.items.map((item) => wellFormed(item.text));
@@ -78,6 +88,7 @@ export class LlamaServerTokenizer implements Tokenizer {
     bytes: number,
     addSpecial: boolean,
     signal: AbortSignal,
+    parseSpecial = true,
   ): Promise<readonly number[]> {
     return this.connection.ask(
       {
@@ -85,7 +96,7 @@ export class LlamaServerTokenizer implements Tokenizer {
         body: {
           content,
           add_special: addSpecial,
-          parse_special: true,
+          parse_special: parseSpecial,
           ...(this.#model !== undefined && { model: this.#model }),
         },
         timeoutSeconds: timeLimit(bytes),

@@ -1,4 +1,6 @@
-import type { FileSource } from "../core/ports";
+import type { FileSource, FileText } from "../core/ports";
+import type { FileRef } from "../core/tokens/files";
+import { isNotebook, notebookText } from "../core/tokens/notebookText";
 import { Pace } from "./workspaceFilesPace";
 import { readText, type ForeignDecoder } from "./workspaceFilesRead";
 import { walk } from "./workspaceFilesWalk";
@@ -14,12 +16,18 @@ export interface WorkspaceFilesOptions {
   readonly timeLimitMs?: number;
 }
 
-/** The files of this machine. */
+/** The files of this machine; notebooks by their cells. */
 export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {
   const limits = { maxReadBytes: 256 * 1024 * 1024, timeLimitMs: 15_000, pace: new Pace(), ...options };
   return {
     list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
-    read: (file, signal) => readText(file, limits, signal),
+    read: async (file, signal) => byCells(file, await readText(file, limits, signal)),
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
+}
+
+function byCells(file: FileRef, content: FileText): FileText {
+  if (content.kind === "skipped" || !isNotebook(file.label)) return content;
+  const text = notebookText(content.text);
+  return text === undefined ? content : { ...content, text, form: "notebook" };
 }

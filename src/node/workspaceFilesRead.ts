@@ -169,7 +169,8 @@ async function decode(
   }
   if (controlShare(bytes.subarray(0, headBytes)) > 0.05) return skip(file, "binary", "control characters");
   if (options.decodeForeign !== undefined) {
-    return { kind: "text", text: await options.decodeForeign(bytes, file.path), encoding: "foreign" };
+    const text = await options.decodeForeign(bytes, file.path);
+    return { kind: "text", text, encoding: text.includes("\uFFFD") ? "replaced" : "foreign" };
   }
   return { kind: "text", text: bytes.toString("utf8"), encoding: "replaced" };
 }

@@ -5,7 +5,7 @@ import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
-import type { Clock, FileSource, LlamaServer, Tokenizer } from "../ports";
+import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
@@ -26,6 +26,8 @@ export interface EstimateRequest {
   readonly pack: PackTemplate | "raw";
   /** Tokens to keep for the answer. */
   readonly answerReserve: number;
+  /** Paths of files that are counted but do not go into the prompt. */
+  readonly leftOut?: readonly string[];
 }
 
 export interface ConnectedServer {
@@ -38,13 +40,15 @@ export interface EstimateParts {
   readonly files: FileSource;
   readonly clock: Clock;
   readonly server: Known<ConnectedServer>;
-  /** Counts in the chosen model's own vocabulary, without a server. */
+  /** Counts in the chosen model's own vocabulary; preferred to a server it was checked with. */
   readonly vocabulary: Known<Tokenizer>;
   readonly model: Known<Model>;
   /** How the server was or would be started. */
   readonly launch: LaunchOptions;
   readonly memory: Known<MemoryReport>;
   readonly curve: Known<DepthCurve>;
+  /** Opens the counts that are kept for a tokenizer. */
+  readonly countCache?: (fingerprint: string) => Promise<CountCache>;
 }
 
 /**
@@ -59,8 +63,10 @@ export async function estimate(
 ): Promise<GaugeReport> {
   const connected = valueOf(parts.server);
   const tokenizer = chooseTokenizer(parts);
+  const cache =
+    tokenizer.fingerprint === undefined ? undefined : await parts.countCache?.(tokenizer.fingerprint);
   const tokens = await countFiles(
-    { files: parts.files, tokenizer, clock: parts.clock },
+    { files: parts.files, tokenizer, clock: parts.clock, ...(cache && { cache }) },
     { roots: request.scope.roots, options: request.walk },
     (progress) => onProgress({ stage: "counting", ...progress }),
     signal,
@@ -72,17 +78,25 @@ export async function estimate(
     tokens: tokens.tokens,
   });
 
-  const files = tokens.files.map(({ file }) => file);
+  const leftOut = new Set(request.leftOut);
+  const chosen = tokens.files.filter(({ file }) => !leftOut.has(file.path));
+  const files = chosen.map(({ file }) => file);
   const text =
     request.pack === "raw"
       ? rawText(files, parts.files, signal)
       : packText(files, request.pack, parts.files, signal);
   const template = await chooseTemplate(request, connected, signal);
-  const prompt = await countPrompt({ tokens, text, tokenizer, template }, signal);
+  const packing = JSON.stringify(request.pack);
+  const prompt = await countPrompt(
+    { files: chosen, text, packing, tokenizer, template, ...(cache && { cache }) },
+    signal,
+  );
+  void cache?.flush();
+  const limit = requestLimit(parts);
   const accepted = acceptance({
     parts: prompt.parts,
     ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),
-    limit: requestLimit(parts),
+    limit,
     answerReserve: request.answerReserve,
   });
   const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...prompt.notes] };
@@ -99,12 +113,22 @@ export async function estimate(
     memory: parts.memory,
     prefill,
     ...(parts.curve.known && { curve: parts.curve.value }),
+    limit,
+    pack: request.pack,
+    notes: prompt.notes,
+    ...(chosen.length < tokens.files.length && {
+      leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
+    }),
     verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
   };
 }
 
-/** The server's own tokenizer where one is awake, else the model's vocabulary, else an assumption that says so. */
+/**
+ * A vocabulary that was checked with the server; the server's own tokenizer where it is awake; else the model's
+ * vocabulary; else an assumption that says so.
+ */
 function chooseTokenizer({ files, server, vocabulary }: EstimateParts): Tokenizer {
+  if (vocabulary.known && vocabulary.value.identity.checkedWith !== undefined) return vocabulary.value;
   if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
   return valueOf(vocabulary) ?? assumedTokenizer(files.pause);
 }

@@ -1,3 +1,4 @@
+import type { RequestLimit } from "../acceptance/acceptance";
 import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import type { Known } from "../known";
@@ -6,6 +7,7 @@ import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
 import type { Provenance } from "../provenance";
 import type { Text } from "../text";
+import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
 
 export interface ModelSummary {
@@ -42,5 +44,13 @@ export interface GaugeReport {
   readonly prefill: Prediction;
   /** The measured curve that `prefill` comes from. */
   readonly curve?: DepthCurve;
+  /** What the prompt was held against. */
+  readonly limit?: Known<RequestLimit>;
+  /** How files become the prompt. */
+  readonly pack?: PackTemplate | "raw";
+  /** What counting the prompt left open; among the reasons of `acceptance`, too. */
+  readonly notes?: readonly Text[];
+  /** Paths of files that are counted but not in the prompt. */
+  readonly leftOut?: readonly string[];
   readonly verdict: Verdict;
 }

@@ -1,9 +1,10 @@
 import type { PromptParts } from "../acceptance/acceptanceReport";
 import { measureTemplate, renderPrompt, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
-import type { LlamaServer, Tokenizer } from "../ports";
+import type { CountCache, LlamaServer, Tokenizer } from "../ports";
 import { say, type Text } from "../text";
 import { UserError } from "../userError";
-import type { TokenCount } from "../tokens/tokenCount";
+import { isNotebook } from "../tokens/notebookText";
+import type { CountedFile } from "../tokens/tokenCount";
 
 export interface PromptCount {
   readonly parts: PromptParts;
@@ -13,11 +14,15 @@ export interface PromptCount {
 }
 
 export interface PromptInput {
-  readonly tokens: TokenCount;
+  /** Those that are in the prompt. */
+  readonly files: readonly CountedFile[];
   /** The text that would be sent, in pieces; empty where nothing is left to send. */
   readonly text: AsyncIterable<string>;
+  /** What made the text of the files. */
+  readonly packing: string;
   readonly tokenizer: Tokenizer;
   readonly template: TemplateChoice;
+  readonly cache?: CountCache;
 }
 
 /** none: the text is sent as it is (raw); unknown: nobody can render the model's template here. */
@@ -36,30 +41,52 @@ const seamError = 0.001;
  * template is right; the parts are differences.
  */
 export async function countPrompt(input: PromptInput, signal: AbortSignal): Promise<PromptCount> {
-  const { tokens, tokenizer, template } = input;
+  const { files, tokenizer, template } = input;
+  const inFiles = files.reduce((sum, { tokens }) => sum + tokens, 0);
   const { relativeError } = tokenizer.identity;
   const spread = relativeError === undefined ? {} : { relativeError };
   const notes = template.kind === "unknown" ? [template.note] : [];
   const around = template.kind === "chat" ? template.template : { prefix: "", suffix: "", trims: false };
   const templateTokens = await tokenizer.countPrompt(around.prefix + around.suffix, signal);
-  const text = await joined(input.text, wholePromptCharacters, signal);
-  if (text === undefined) {
+  const total = await wholePrompt(input, around, signal);
+  if (total === undefined) {
     return {
-      parts: { files: tokens.tokens, packing: 0, template: templateTokens },
+      parts: { files: inFiles, packing: 0, template: templateTokens },
       relativeError: Math.max(relativeError ?? 0, seamError),
       notes: [...notes, say`The whole is too large to be counted at once; headers and seams are left out.`],
     };
   }
-  const total = await tokenizer.countPrompt(renderPrompt(around, text), signal);
   return {
     parts: {
-      files: tokens.tokens,
-      packing: total - templateTokens - tokens.tokens,
+      files: inFiles,
+      packing: total - templateTokens - inFiles,
       template: templateTokens,
     },
     ...spread,
     notes,
   };
+}
+
+/** Undefined where it is too large to be counted at once. */
+async function wholePrompt(
+  { files, text, packing, tokenizer, cache }: PromptInput,
+  around: ChatTemplate,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  // no text encoding has more than three bytes for one UTF-16 code unit
+  const bytes = files.reduce((sum, { file }) => sum + (isNotebook(file.label) ? 0 : file.bytes), 0);
+  if (bytes / 3 > wholePromptCharacters) return undefined;
+  const key = await cache?.promptKey(
+    files.map(({ file }) => file),
+    JSON.stringify([packing, around]),
+  );
+  const kept = key === undefined ? undefined : cache?.promptTokens(key);
+  if (kept !== undefined) return kept;
+  const whole = await joined(text, wholePromptCharacters, signal);
+  if (whole === undefined) return undefined;
+  const total = await tokenizer.countPrompt(renderPrompt(around, whole), signal);
+  if (key !== undefined) cache?.keepPrompt(key, total);
+  return total;
 }
 
 /** The server's chat template around one user message, measured on the server. */

@@ -1,13 +1,16 @@
-import type { Clock, FileSource, Tokenizer } from "../ports";
+import type { Clock, CountCache, FileSource, FileText, Tokenizer } from "../ports";
 import { count, say, type Text } from "../text";
-import { FileMarks } from "./fileMarks";
-import type { FileRef, SkippedFile, TextEncoding, WalkOptions } from "./files";
-import type { CountedFile, TokenCount } from "./tokenCount";
+import { FileMarks, isAttributesFile, type TextLook } from "./fileMarks";
+import type { FileRef, SkippedFile, TextEncoding, TextForm, WalkOptions } from "./files";
+import type { KeptFile } from "./keptCount";
+import type { CountedFile, CountedText, TokenCount } from "./tokenCount";
 
 export interface CountParts {
   readonly files: FileSource;
   readonly tokenizer: Tokenizer;
   readonly clock: Clock;
+  /** Of this tokenizer. */
+  readonly cache?: CountCache;
 }
 
 export interface CountRequest {
@@ -35,30 +38,33 @@ const defaultLimits: CountLimits = { batchBytes: 2 * 1024 * 1024, batchFiles: 64
 
 /** Characters whose lines are hashed between two pauses. */
 const pauseEvery = 1 << 18;
+const recalledBetweenPauses = 256;
 
 /**
- * Lists, reads and counts as a stream. Texts held at any time: at most `batches` × max(`batchBytes`, the largest file). Every
- * file ends up in `files` or in `skipped`, both in the order of the walk.
+ * Lists, reads and counts as a stream; what the cache knows is not read again. Texts held at any time: at most `batches` ×
+ * max(`batchBytes`, the largest file). Every file ends up in `files` or in `skipped`, both in the order of the walk.
  * @throws the signal's reason as soon as it is aborted; whatever the source or the tokenizer throws.
  */
 export async function countFiles(
-  { files, tokenizer, clock }: CountParts,
+  parts: CountParts,
   request: CountRequest,
   onProgress: (progress: CountProgress) => void,
   signal: AbortSignal,
 ): Promise<TokenCount> {
+  const { files, tokenizer, clock, cache } = parts;
   const started = clock.now();
   const limits = { ...defaultLimits, ...request.limits };
   const tally = new Tally(onProgress);
   const counting = new Bounded(limits.batches);
   let batch: Entry[] = [];
   let batchBytes = 0;
+  let recalled = 0;
 
   const send = async (): Promise<void> => {
     const entries = batch;
     batch = [];
     batchBytes = 0;
-    if (entries.length > 0) await counting.add(() => countBatch(entries, files, tokenizer, tally, signal));
+    if (entries.length > 0) await counting.add(() => countBatch(entries, parts, tally, signal));
   };
 
   try {
@@ -71,6 +77,12 @@ export async function countFiles(
         continue;
       }
       tally.found();
+      const kept = cache?.file(listed.file);
+      if (kept !== undefined) {
+        tally.kept(position, listed.file, kept);
+        if (++recalled % recalledBetweenPauses === 0) await files.pause?.();
+        continue;
+      }
       const full = batchBytes + listed.file.bytes > limits.batchBytes || batch.length >= limits.batchFiles;
       if (full) await send();
       batch.push({ position, file: listed.file });
@@ -95,10 +107,13 @@ interface Entry {
   readonly file: FileRef;
 }
 
+interface Readable extends Entry {
+  readonly keep: (counted: CountedText) => void;
+}
+
 async function countBatch(
   entries: readonly Entry[],
-  files: FileSource,
-  tokenizer: Tokenizer,
+  { files, tokenizer, cache }: CountParts,
   tally: Tally,
   signal: AbortSignal,
 ): Promise<void> {
@@ -106,16 +121,33 @@ async function countBatch(
     entries.map(async (entry) => ({ entry, content: await files.read(entry.file, signal) })),
   );
   let untilPause = pauseEvery;
-  const readable: Entry[] = [];
+  const readable: Readable[] = [];
   const texts: string[] = [];
   for (const { entry, content } of read) {
+    const { position, file } = entry;
     if (content.kind === "skipped") {
-      tally.skipped(entry.position, content.skipped);
+      tally.skipped(position, content.skipped);
       tally.done();
+      const { reason, detail } = content.skipped;
+      if (reason === "binary") {
+        cache?.keepFile(file, { kind: "skipped", reason, ...(detail !== undefined && { detail }) });
+      }
     } else {
-      readable.push(entry);
-      texts.push(content.text);
-      tally.read(entry.file, content.text, content.encoding);
+      const look = tally.read(file, content);
+      const found = cache?.text(content.text);
+      const keep = ({ tokens }: CountedText): void => {
+        if (found === undefined || isAttributesFile(file.label)) return;
+        const { encoding, form } = content;
+        const how = { ...(encoding !== undefined && { encoding }), ...(form !== undefined && { form }) };
+        cache?.keepFile(file, { kind: "counted", tokens, key: found.key, look, ...how });
+      };
+      if (found?.tokens === undefined) {
+        readable.push({ ...entry, keep });
+        texts.push(content.text);
+      } else {
+        tally.counted(position, { file, tokens: found.tokens });
+        keep({ tokens: found.tokens });
+      }
       untilPause -= content.text.length;
       if (untilPause > 0) continue;
       untilPause = pauseEvery;
@@ -128,6 +160,7 @@ async function countBatch(
     const tokens = counted[index]?.tokens;
     if (tokens === undefined) throw new Error(`tokenizer counted ${counted.length} of ${texts.length} texts`);
     tally.counted(entry.position, { file: entry.file, tokens });
+    entry.keep({ tokens });
   });
   tally.report();
 }
@@ -137,6 +170,7 @@ class Tally {
   private readonly skips = new Map<number, SkippedFile>();
   private readonly encodings = new Map<TextEncoding, number>();
   private readonly marks = new FileMarks();
+  private notebooks = 0;
   private positions = 0;
   private filesFound = 0;
   private filesDone = 0;
@@ -167,9 +201,39 @@ class Tally {
     this.done();
   }
 
-  read(file: FileRef, text: string, encoding: TextEncoding = "utf8"): void {
-    this.marks.look(file.label, text);
+  read(file: FileRef, content: FileText & { readonly kind: "text" }): TextLook {
+    this.note(content);
+    return this.marks.look(file.label, content.text);
+  }
+
+  kept(position: number, file: FileRef, kept: KeptFile): void {
+    if (kept.kind === "counted") {
+      this.note(kept);
+      this.marks.recall(file.label, kept.look);
+      this.counted(position, { file, tokens: kept.tokens });
+    } else {
+      const { reason, detail } = kept;
+      const { path, label } = file;
+      this.skipped(position, {
+        path,
+        label,
+        reason,
+        folder: false,
+        ...(detail !== undefined && { detail }),
+      });
+      this.done();
+    }
+  }
+
+  private note({
+    encoding = "utf8",
+    form,
+  }: {
+    readonly encoding?: TextEncoding;
+    readonly form?: TextForm;
+  }): void {
     this.encodings.set(encoding, (this.encodings.get(encoding) ?? 0) + 1);
+    if (form === "notebook") this.notebooks++;
   }
 
   report(): void {
@@ -188,9 +252,15 @@ class Tally {
   }
 
   private notes(): Text[] {
+    const notes: Text[] = [];
     const replaced = this.encodings.get("replaced") ?? 0;
-    if (replaced === 0) return [];
-    return [say`${count(replaced)} files are not valid UTF-8; their bad bytes count as U+FFFD.`];
+    if (replaced > 0) {
+      notes.push(say`${count(replaced)} files are not valid UTF-8; their bad bytes count as U+FFFD.`);
+    }
+    if (this.notebooks > 0) {
+      notes.push(say`${count(this.notebooks)} notebooks are counted by their cells; outputs are left out.`);
+    }
+    return notes;
   }
 }
 

@@ -79,6 +79,7 @@ export function assumedTokenizer(pause?: () => Promise<void>): Tokenizer {
 
   return {
     identity: { source: "assumed", model: "typical vocabulary", relativeError: assumedTotalError },
+    fingerprint: `assumed ${Object.values(weights).join(" ")}`,
     async count(texts, signal) {
       const counted: CountedText[] = [];
       for (const text of texts) counted.push({ tokens: await estimate(text, signal) });

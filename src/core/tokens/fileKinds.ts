@@ -36,6 +36,13 @@ const worths: Record<FileKind, number> = {
   test: 0.7,
 };
 
+/** Kinds in the order they are given up, least worth first. */
+export const fileKinds = Object.keys(worths).filter(isFileKind);
+
+export function isFileKind(value: unknown): value is FileKind {
+  return typeof value === "string" && Object.hasOwn(worths, value);
+}
+
 const lockNames = new Set([
   ...["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
   ...[

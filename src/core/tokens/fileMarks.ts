@@ -4,6 +4,15 @@ import { kindOfText } from "./fileKindsContent";
 import { NearDuplicates, sketchOf, type TextSketch } from "./fileKindsDuplicates";
 import type { CountedFile } from "./tokenCount";
 
+/** What of a text matters to the marks. */
+export interface TextLook {
+  readonly mark?: FileMark;
+  readonly sketch?: TextSketch;
+}
+
+/** Their text speaks of other files, so it is read every time. */
+export const isAttributesFile = (label: string): boolean => /(^|\/)\.gitattributes$/.test(label);
+
 const filesBetweenPauses = 512;
 
 /** Gathers, while texts pass by, what marks files; keeps at most 256 bytes per file. */
@@ -12,13 +21,18 @@ export class FileMarks {
   private readonly byText = new Map<string, FileMark>();
   private readonly sketches = new Map<string, TextSketch>();
 
-  look(label: string, text: string): void {
-    if (label === ".gitattributes" || label.endsWith("/.gitattributes")) {
-      this.attributes.push(parseAttributes(text, label));
-    }
+  look(label: string, text: string): TextLook {
+    if (isAttributesFile(label)) this.attributes.push(parseAttributes(text, label));
     const mark = kindOfText(label, text);
-    if (mark !== undefined) this.byText.set(label, mark);
     const sketch = sketchOf(text);
+    const look = { ...(mark && { mark }), ...(sketch && { sketch }) };
+    this.recall(label, look);
+    return look;
+  }
+
+  /** As `look`, by what an earlier look saw in the same text. */
+  recall(label: string, { mark, sketch }: TextLook): void {
+    if (mark !== undefined) this.byText.set(label, mark);
     if (sketch !== undefined) this.sketches.set(label, sketch);
   }
 

@@ -4,6 +4,8 @@ export interface FileRef {
   readonly label: string;
   readonly bytes: number;
   readonly mtimeMs: number;
+  /** The text stands in an editor and not on disk: size and time say nothing about it. */
+  readonly unsaved?: true;
 }
 
 export type SkipReason =
@@ -50,3 +52,6 @@ export const defaultWalkOptions: WalkOptions = {
  * no decoder; bad bytes stand as U+FFFD, as VS Code shows them.
  */
 export type TextEncoding = "utf8" | "utf16" | "foreign" | "replaced";
+
+/** What a text was made of, where it is not the file as it is. */
+export type TextForm = "notebook"; // its cells, without outputs

@@ -10,6 +10,8 @@ export interface TokenizerIdentity {
   readonly pre?: string;
   /** Relative half-width of an estimate, e.g. 0.4; absent where counts are exact. */
   readonly relativeError?: number;
+  /** Address of the server whose `/tokenize` gave the same tokens for a test text. */
+  readonly checkedWith?: string;
 }
 
 export interface CountedText {
