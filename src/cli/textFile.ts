@@ -4,8 +4,13 @@ import { UserError } from "../core/userError";
 
 /** The text of a file the user named. */
 export async function textOf(file: string): Promise<string> {
+  return (await bytesOf(file)).toString("utf8");
+}
+
+/** The bytes of a file the user named. */
+export async function bytesOf(file: string): Promise<Buffer> {
   try {
-    return await readFile(file, "utf8");
+    return await readFile(file);
   } catch (cause) {
     throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
   }

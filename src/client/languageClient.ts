@@ -33,6 +33,9 @@ export interface RunningLanguageClient extends Disposable {
   refresh(): void;
 }
 
+/** Scripts in which a command line of llama-server may stand. */
+const scriptLanguages = ["shellscript", "powershell", "bat"];
+
 /** A server that keeps crashing is left alone after this many restarts within three minutes. */
 const maxRestarts = 3;
 
@@ -84,6 +87,7 @@ export function startLanguageClient(
     const language = languageOf(document);
     if (language === undefined) return;
     starting ??= start();
+    if (language === "script") return;
     if (document.languageId !== language) void languages.setTextDocumentLanguage(document, language);
   };
   const refresh = (): void => {
@@ -112,7 +116,7 @@ function clientOptions(): LanguageClientOptions {
     translations: l10n.bundle ?? {},
   };
   return {
-    documentSelector: [{ language: presetLanguage }, { language: logLanguage }],
+    documentSelector: [presetLanguage, logLanguage, ...scriptLanguages].map((language) => ({ language })),
     initializationOptions: settings,
     connectionOptions: { maxRestartCount: maxRestarts },
     diagnosticCollectionName: "llamaGauge",
@@ -123,6 +127,9 @@ function clientOptions(): LanguageClientOptions {
 function languageOf(document: TextDocument): string | undefined {
   const { languageId, uri } = document;
   if (languageId === presetLanguage || languageId === logLanguage) return languageId;
+  if (scriptLanguages.includes(languageId)) {
+    return /\bllama-server|\bllama\s+serve/.test(document.getText().slice(0, 100_000)) ? "script" : undefined;
+  }
   if (uri.scheme !== "file" && uri.scheme !== "vscode-remote") return undefined;
   const head = (): string => document.getText().slice(0, 20_000);
   if (

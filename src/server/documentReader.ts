@@ -28,6 +28,8 @@ export class DocumentReader {
     private readonly documents: TextDocuments<TextDocument>,
     private readonly files: FileFacts,
     private readonly report: (uri: string, findings: readonly Finding[]) => void,
+    /** What is to be done with documents that are no presets. */
+    private readonly checkOther: (document: TextDocument) => void,
   ) {
     documents.onDidChangeContent(({ document }) => {
       this.checkSoon(document.uri);
@@ -63,7 +65,11 @@ export class DocumentReader {
 
   private check(uri: string): void {
     const preset = this.preset(uri);
-    if (preset === undefined) return;
+    const document = this.documents.get(uri);
+    if (preset === undefined) {
+      if (document !== undefined) this.checkOther(document);
+      return;
+    }
     const findings = lintPreset(preset, {
       fileExists: (path) => this.files.fileExists(uri, path),
       modelFacts: (path) => this.files.modelFacts(uri, path),

@@ -15,6 +15,7 @@ import { DocumentReader } from "./documentReader";
 import { FileFacts } from "./fileFacts";
 import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
+import { scriptDiagnostics, scriptHover, scriptShell } from "./scriptFeatures";
 import { SectionCosts } from "./sectionCosts";
 import { Words } from "./words";
 
@@ -34,9 +35,18 @@ const costs = new SectionCosts(
     refreshLenses();
   },
 );
-const reader = new DocumentReader(documents, files, (uri, findings) => {
-  void connection.sendDiagnostics({ uri, diagnostics: features.diagnosticsOf(findings, words) });
-});
+const reader = new DocumentReader(
+  documents,
+  files,
+  (uri, findings) => {
+    void connection.sendDiagnostics({ uri, diagnostics: features.diagnosticsOf(findings, words) });
+  },
+  (document) => {
+    const shell = scriptShell(document);
+    const diagnostics = shell === undefined ? [] : scriptDiagnostics(document, shell, words);
+    void connection.sendDiagnostics({ uri: document.uri, diagnostics });
+  },
+);
 
 /** An editor that cannot do it asks again by itself. */
 function refreshLenses(): void {
@@ -87,7 +97,10 @@ connection.onHover(({ textDocument, position }) => {
   if (preset !== undefined)
     return features.hoverOf(preset, position, (model) => costOf(textDocument.uri, model), words);
   const log = reader.log(textDocument.uri);
-  return log === undefined ? undefined : logHover(log, position, words);
+  if (log !== undefined) return logHover(log, position, words);
+  const document = documents.get(textDocument.uri);
+  const shell = scriptShell(document);
+  return document && shell && scriptHover(document, position, shell, words);
 });
 
 connection.onDocumentSymbol(({ textDocument }) => {

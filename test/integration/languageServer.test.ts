@@ -324,6 +324,21 @@ describe("the language server", () => {
       expect(JSON.stringify(await editor.ask<Hover>("hover", log, 3, 5))).toContain("2,048");
     }));
 
+  it("checks and explains llama-server in scripts", () =>
+    withEditor(async (editor) => {
+      const script = "file:///x/serve.ps1";
+      const first = editor.diagnostics(script);
+      await editor.show(script, "& llama-server.exe -m $model `\n  -c 512k -fa on\n", "powershell");
+      expect((await first).map(({ code, range }) => [code, range])).toEqual([
+        ["trailingText", range(1, 5, 9)],
+      ]);
+      expect(JSON.stringify(await editor.ask<Hover>("hover", script, 1, 3))).toContain("--ctx-size");
+      const other = "file:///x/other.sh";
+      const none = editor.diagnostics(other);
+      await editor.show(other, "ls -c 32k --no-mmap\n", "shellscript");
+      expect(await none).toEqual([]);
+    }));
+
   it("stays alive with anything", () =>
     withEditor(async (editor) => {
       const texts = [

@@ -2,6 +2,7 @@ import { say, type Text } from "../text";
 import { parseArguments, type LaunchProblem } from "./commandLine";
 import { launchAdvice, type LaunchAdvice } from "./launchRules";
 import { findServerCommand } from "./serverCommand";
+import { optionOfFlag, type ServerOption } from "./serverOptions";
 import { splitCommands, type CommandWord, type Shell } from "./splitCommandLine";
 
 export interface CheckedCommand {
@@ -30,7 +31,10 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
     const at = (argument: number | undefined): CommandWord =>
       (argument === undefined ? undefined : words[command.argumentStart + argument]) ?? first;
     const remarks = [
-      ...problems.map((problem) => remark(problem, at(problem.argument))),
+      // what a variable will hold nobody knows here
+      ...problems
+        .filter(({ argument }) => !/[$`%{}]/.test(at(argument).value))
+        .map((problem) => remark(problem, at(problem.argument))),
       ...launchAdvice(options).map((advice) => {
         const origin = origins.get(advice.field);
         const source = given.findLast((each) => each.origin === origin);
@@ -46,6 +50,21 @@ function remark(
   { start, end }: CommandWord,
 ): CommandRemark {
   return { severity, code, message, start, end };
+}
+
+/** The option named at an offset of a script. */
+export function optionAt(
+  text: string,
+  offset: number,
+  shell: Shell,
+): { readonly option: ServerOption; readonly start: number; readonly end: number } | undefined {
+  for (const { words } of splitCommands(text, shell)) {
+    const word = words.find(({ start, end }) => offset >= start && offset <= end);
+    if (word === undefined || findServerCommand(words.map(({ value }) => value)) === undefined) continue;
+    const named = optionOfFlag(word.value.split("=", 1)[0] ?? "");
+    if (named !== undefined) return { option: named.option, start: word.start, end: word.end };
+  }
+  return undefined;
 }
 
 /** What to say when nothing was found. */

@@ -1,3 +1,6 @@
+import { joinCommandLine } from "../launch/joinCommandLine";
+import { maskSecrets } from "../launch/secrets";
+import { splitCommandLine } from "../launch/splitCommandLine";
 import { ContextReader, defined } from "./contextReader";
 import type { BreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
 import { mebibytes, type LogLine } from "./logLine";
@@ -77,7 +80,10 @@ export class FactReader {
     if (build !== null && /print_info|main:|build:|version/.test(text))
       this.build = `b${build[1] ?? ""} (${build[2] ?? ""})`;
     const command = /\bargv: (.*)$|^\$ (.*llama-server.*)$/.exec(text);
-    if (command !== null) this.commandLine = command[1] ?? command[2];
+    if (command !== null) {
+      const words = splitCommandLine(command[1] ?? command[2] ?? "", "posix");
+      this.commandLine = joinCommandLine(maskSecrets(words), "posix");
+    }
     const loading =
       /load_model: loading model '(.*)'|loaded meta data with \d+ key-value pairs and \d+ tensors from (.*?) \(version/.exec(
         text,

@@ -159,6 +159,11 @@ describe("facts of logs", () => {
     expect(explainLog(wrapped).facts).toEqual(without.facts);
   });
 
+  it("keeps no key of a command line", () => {
+    const { facts } = explainLog("# argv: llama-server -m 'a b.gguf' --api-key hunter2 --hf-token=hunter2");
+    expect(facts.commandLine).toBe("llama-server -m 'a b.gguf' --api-key ••• --hf-token=•••");
+  });
+
   it("reads JSON lines and decimal commas", () => {
     const line = {
       type: "log",
