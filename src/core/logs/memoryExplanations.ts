@@ -232,6 +232,15 @@ export const memoryExplanations: readonly Explanation[] = [
     },
   },
   {
+    kind: "pinnedMemory",
+    severity: "warning",
+    pattern: /failed to allocate ([\d.]+) MiB of pinned memory/,
+    explain: (match) => ({
+      cause: say`${bytes(mebibytes(noted(match[1])))} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
+      remedy: say`Lower -ub or -c, use one device (-sm none) instead of a pipeline of several, or free main memory.`,
+    }),
+  },
+  {
     kind: "hostMemoryGrows",
     severity: "warning",
     pattern: /RSS [\d.]+ [MG]i?B -> |RAM (?:accumulates|grows|keeps growing)/,

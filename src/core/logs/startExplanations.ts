@@ -250,14 +250,11 @@ export const startExplanations: readonly Explanation[] = [
     kind: "illegalAccess",
     severity: "error",
     pattern:
-      /an illegal memory access was encountered|unspecified launch failure|device-side assert|Vulkan.*ErrorDeviceLost|vk::.*ErrorDeviceLost|NaN|GGML_ASSERT\(/,
-    explain: (match) =>
-      match[0] === "NaN"
-        ? undefined
-        : {
-            cause: say`A kernel of the backend failed; that is a fault of the build, the driver or the hardware, not of the settings alone.`,
-            remedy: say`Try f16 for K and V, then -fa off, then a newer build; at the same prompt length each time it points to one of these.`,
-          },
+      /an illegal memory access was encountered|unspecified launch failure|device-side assert|Vulkan.*ErrorDeviceLost|DeviceLostError|Segmentation fault|SIGSEGV|GGML_ASSERT\(/,
+    explain: () => ({
+      cause: say`A kernel of the backend failed; that is a fault of the build, the driver or the hardware, not of the settings alone.`,
+      remedy: say`Try f16 for K and V, then -fa off, then a newer build; at the same prompt length each time it points to one of these.`,
+    }),
   },
   {
     kind: "loadFailed",
