@@ -62,7 +62,7 @@ for (let round = 0; round < rounds; round++) {
 
 async function oneSetup(setup: Setup, server: LlamaServerProcess): Promise<void> {
   const probe = await runServerProbe(
-    { url: server.url, budgetSeconds: 60, maxDepth: depth + 64, flags: setup.args.join(" ") },
+    { url: server.url, budgetSeconds: 60, maxDepth: depth, flags: setup.args.join(" ") },
     signal,
   );
   const deepest = Math.max(...probe.curve.points.map((p) => p.depth + p.tokens));

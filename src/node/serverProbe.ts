@@ -94,8 +94,9 @@ class ServerProbe {
         : undefined;
     if (pid !== undefined) this.#monitor?.measure(pid);
     await this.#monitor?.baseline(baselineSamples, this.signal);
-    const room = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot) - 64;
-    const head = Math.floor(Math.min(feasibilityTokens, room) / 4) * 4;
+    // Room for the answer, and for what the server itself adds to a prompt.
+    const deepest = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot - 64);
+    const head = Math.floor(Math.min(feasibilityTokens, deepest) / 4) * 4;
     this.#progress("feasibility", 0, 0);
     await this.#stream(warmUpTokens, 1, this.#budget);
     const short = await this.#stream(head / 4, 1, this.#budget);
@@ -114,7 +115,7 @@ class ServerProbe {
         ...(growth !== undefined && { growth }),
         ...(generatedTokens > 0 && { generationSecondsPerToken: generationSeconds / generatedTokens }),
       },
-      { budgetSeconds: left, maxDepth: room },
+      { budgetSeconds: left, maxDepth: deepest },
     );
     this.#keep(short, head / 4);
     this.#keep(first, head);

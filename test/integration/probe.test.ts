@@ -44,7 +44,7 @@ describe("the probe of a running server", () => {
       {
         url: server.url,
         budgetSeconds: 40,
-        maxDepth: 3072 + 128,
+        maxDepth: 3072,
         flags: "-ub 256",
         onPlan: (plan) => plans.push(plan),
         onProgress: ({ depth }) => depths.push(depth),

@@ -16,7 +16,7 @@ export interface Feasibility {
 
 export interface ProbeLimits {
   readonly budgetSeconds: number;
-  /** Deepest position the context allows. */
+  /** Deepest prompt that is of use and that the context holds with a short answer. */
   readonly maxDepth: number;
 }
 
@@ -78,9 +78,8 @@ function costAt(seen: Feasibility, depth: number): number {
 export function planStream(seen: Feasibility, limits: ProbeLimits): StreamPlan | undefined {
   const generatedTokens = 32;
   const answer = (seen.generationSecondsPerToken ?? 0) * generatedTokens * 1.5;
-  const room = Math.min(limits.maxDepth - generatedTokens, deepestUseful);
   const fits = (n: number): boolean => prefillSeconds(seen, n) + answer <= limits.budgetSeconds;
-  const tokens = deepest(room, fits);
+  const tokens = deepest(Math.min(limits.maxDepth, deepestUseful), fits);
   if (tokens < leastDepth) return undefined;
   return { tokens, generatedTokens, seconds: prefillSeconds(seen, tokens) + answer };
 }

@@ -43,7 +43,7 @@ describe("planning a probe", () => {
 
   it("stops at the context", () => {
     const fast = { secondsPerToken: 1e-5, tokens: 2048 };
-    expect(planStream(fast, { budgetSeconds: 60, maxDepth: 4096 })?.tokens).toBe(3840);
+    expect(planStream(fast, { budgetSeconds: 60, maxDepth: 4096 })?.tokens).toBe(4096);
     expect(planBench(fast, { budgetSeconds: 60, maxDepth: 4096 })?.depths.at(-1)).toBe(3584);
   });
 
