@@ -65,6 +65,9 @@ async function oneSetup(setup: Setup, server: LlamaServerProcess): Promise<void>
     { url: server.url, budgetSeconds: 60, maxDepth: depth, flags: setup.args.join(" ") },
     signal,
   );
+  if (process.env["VERBOSE"] !== undefined) {
+    console.error(probe.curve.points.map((p) => `${p.depth}+${p.tokens}:${p.seconds.toFixed(3)}`).join(" "));
+  }
   const deepest = Math.max(...probe.curve.points.map((p) => p.depth + p.tokens));
   for (const factor of [2, 4]) {
     const tokens = Math.min(factor * deepest, 4 * depth);

@@ -1,3 +1,6 @@
+import http from "node:http";
+import type { IncomingMessage } from "node:http";
+import https from "node:https";
 import { say, seconds } from "../core/text";
 import { UserError } from "../core/userError";
 import type { PrefillProgress } from "../core/prefill/liveEta";
@@ -66,14 +69,9 @@ export async function streamCompletion(
     ended,
   });
   try {
-    const response = await fetch(`${request.url}/completion`, {
-      method: "POST",
-      signal: stop.signal,
-      headers: {
-        "content-type": "application/json",
-        ...(request.apiKey !== undefined && { authorization: `Bearer ${request.apiKey}` }),
-      },
-      body: JSON.stringify({
+    const response = await openStream(
+      new URL(`${request.url}/completion`),
+      {
         prompt: request.prompt,
         n_predict: request.generatedTokens,
         temperature: 0,
@@ -82,10 +80,12 @@ export async function streamCompletion(
         stream: true,
         return_progress: true,
         ...(request.model !== undefined && { model: request.model }),
-      }),
-    });
-    if (!response.ok || response.body === null) throw await refusal(request.url, response);
-    for await (const event of serverEvents(response.body)) {
+      },
+      request.apiKey,
+      stop.signal,
+    );
+    if (response.statusCode !== 200) throw await refusal(request.url, response);
+    for await (const event of serverEvents(response)) {
       if (event["error"] !== undefined) {
         throw new UserError(
           "outsideFailed",
@@ -121,29 +121,72 @@ export async function streamCompletion(
   }
 }
 
-async function refusal(url: string, response: Response): Promise<UserError> {
-  const text = (await response.text().catch(() => "")).slice(0, 300);
-  if (response.status === 401 || response.status === 403) {
+/**
+ * A connection of its own for every stream: a pooled one may just be closing (llama-server ends idle ones after 5 s), and
+ * fetch gives up on a body that is silent for five minutes, which one batch on a slow machine can be.
+ */
+function openStream(
+  url: URL,
+  body: unknown,
+  apiKey: string | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === "https:" ? https : http).request(
+      url,
+      {
+        method: "POST",
+        agent: false,
+        signal,
+        headers: {
+          "content-type": "application/json",
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+      },
+      resolve,
+    );
+    request.on("error", reject);
+    request.end(JSON.stringify(body));
+  });
+}
+
+async function refusal(url: string, response: IncomingMessage): Promise<UserError> {
+  const status = response.statusCode ?? 0;
+  const text = await beginning(response);
+  if (status === 401 || status === 403) {
     return new UserError("unauthorized", say`llama-server at ${url} wants an API key.`, say`Give the key.`);
   }
-  if (response.status === 503) {
+  if (status === 503) {
     return new UserError("loading", say`llama-server at ${url} is loading its model.`, say`Try again soon.`);
   }
   return new UserError(
     "outsideFailed",
-    say`llama-server at ${url} refused the probe (${String(response.status)}): ${text}`,
+    say`llama-server at ${url} refused the probe (${String(status)}): ${text}`,
     say`Look at its log for the cause.`,
   );
 }
 
+async function beginning(response: IncomingMessage): Promise<string> {
+  let text = "";
+  try {
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length > 300) break;
+    }
+  } catch {
+    // what was read until then will do
+  }
+  return text.slice(0, 300);
+}
+
 /** The JSON of every `data:` line; comments and `[DONE]` are passed over. */
 export async function* serverEvents(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<unknown>,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
+    rest += decoder.decode(chunk as Uint8Array, { stream: true });
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";
     if (rest.length > maxEventBytes) {
