@@ -32,11 +32,8 @@ export async function cachedFolder(name, fill) {
   removeAbandoned(`${name}.part-`);
   const part = mkdtempSync(path.join(cacheFolder(), `${name}.part-`));
   const clean = () => rmSync(part, { recursive: true, force: true, maxRetries: 3 });
-  const interrupted = () => {
-    clean();
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+  const interrupted = () => process.exit(130);
+  process.once("exit", clean).once("SIGINT", interrupted).once("SIGTERM", interrupted);
   try {
     await fill(part);
     chmodSync(part, 0o755);
@@ -48,6 +45,7 @@ export async function cachedFolder(name, fill) {
     }
   } finally {
     process.removeListener("SIGINT", interrupted).removeListener("SIGTERM", interrupted);
+    process.removeListener("exit", clean);
     clean();
   }
   return target;

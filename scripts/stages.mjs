@@ -25,13 +25,28 @@ const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} f
  */
 export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_000 } = {}) {
   const start = Date.now();
-  const reports = mkdtempSync(path.join(os.tmpdir(), "lg-reports-"));
-  process.once("exit", () => rmSync(reports, { recursive: true, force: true }));
+  // everything temporary goes with it, also after an interruption; short, because the paths of sockets in it are limited
+  const temporary = mkdtempSync(path.join(os.tmpdir(), "lg"));
+  process.once("exit", () => {
+    killRunning();
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  });
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      killRunning();
+      // browsers need a moment to see that nobody talks to them any more
+      setTimeout(() => process.exit(130), 2000);
+    });
+  }
   const rows = Object.entries(before).map(([name, row]) => ({ name, ...row }));
   for (const [name, stage] of Object.entries(stages)) {
     const begin = Date.now();
     say(`\n=== ${name}`);
-    const counts = await countsOf(root, stage, path.join(reports, `${name}.json`), limitMs);
+    const counts = await countsOf(root, stage, {
+      temporary,
+      report: path.join(temporary, `${name}.json`),
+      limitMs,
+    });
     rows.push({ name, counts, seconds: seconds(begin) });
   }
   say(`\n=== all stages, ${seconds(start)}`);
@@ -44,14 +59,14 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
   say(describe(total));
 }
 
-async function countsOf(root, stage, report, limitMs) {
+async function countsOf(root, stage, { temporary, report, limitMs }) {
   if (stage.elsewhere) {
     say("cannot run on this platform");
     return { passed: 0, failed: 0, skipped: 1 };
   }
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const args = [...stage.program, ...(stage.result === "vitest" ? reporters : [])];
-  const { code, lastLine } = await runToEnd(root, args, limitMs);
+  const { code, lastLine } = await runToEnd(root, args, { temporary, limitMs });
   const found = { exit: fromExit, vitest: () => fromVitest(report), lastLine: () => fromLine(lastLine) }[
     stage.result
   ](code);
@@ -94,18 +109,19 @@ function fromLine(line) {
   return passed === undefined ? undefined : { passed, failed, skipped };
 }
 
+let killRunning = () => undefined;
+
 /** Runs Node.js in a process group of its own, so that nothing of it is left when its time is up or this process ends. */
-function runToEnd(root, args, limitMs) {
+function runToEnd(root, args, { temporary, limitMs }) {
   return new Promise((resolve) => {
     let tail = "";
-    const env = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: "1" };
     const child = spawn(process.execPath, args, {
       cwd: root,
-      env,
+      env: { ...process.env, TMPDIR: temporary, ...(!process.stdout.isTTY && { NO_COLOR: "1" }) },
       stdio: ["ignore", "pipe", "inherit"],
       detached: true,
     });
-    const killAll = () => {
+    killRunning = () => {
       try {
         process.kill(-child.pid, "SIGKILL");
       } catch {
@@ -118,13 +134,11 @@ function runToEnd(root, args, limitMs) {
     });
     const limit = setTimeout(() => {
       console.error(`took longer than ${limitMs / 1000} s`);
-      killAll();
+      killRunning();
     }, limitMs);
-    process.once("exit", killAll);
     const ended = (code) => {
       clearTimeout(limit);
-      process.removeListener("exit", killAll);
-      killAll();
+      killRunning();
       // what it wrote last may still be on its way, unless something that escaped keeps its output open
       const done = () => {
         clearTimeout(patience);

@@ -78,7 +78,9 @@ async function prepare(names) {
   return { counts, seconds: `${((Date.now() - start) / 1000).toFixed(0)} s` };
 }
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
+// what is being installed is cleaned up at exit
+const interrupt = () => process.exit(130);
+process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in stages));
@@ -88,4 +90,5 @@ if (unknown.length > 0) {
 }
 const names = Object.keys(stages).filter((name) => asked.length === 0 || asked.includes(name));
 const before = { prepare: await prepare(names) };
+process.removeListener("SIGINT", interrupt).removeListener("SIGTERM", interrupt);
 await runStages(root, Object.fromEntries(names.map((name) => [name, stages[name]])), { before });
