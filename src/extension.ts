@@ -2,20 +2,23 @@ import type { ExtensionContext } from "vscode";
 import { registerCommands } from "./client/commands";
 import { commandTable } from "./client/commandTable";
 import { setContextKey } from "./client/contextKeys";
+import { ActiveEditorTokens } from "./client/editorTokens";
 import { Gauge } from "./client/gauge";
+import { keepUpToDate } from "./client/keepUpToDate";
 import { startLanguageClient } from "./client/languageClient";
 import { DisposableStore } from "./client/lifecycle";
 import { OutputLog } from "./client/log";
 import { GaugePanel } from "./client/panel";
 import { RememberedRequest } from "./client/rememberedRequest";
 import { ApiKeys } from "./client/secrets";
+import { ServerStarter } from "./client/serverStarter";
 import { SettingsStore } from "./client/settingsStore";
-import { watchForStaleness } from "./client/staleness";
 import { StatusBar } from "./client/statusBar";
 import { TokenTreeView } from "./client/tokenTreeView";
 import { reportOf } from "./core/protocol/panelMessages";
 import { extensionAdapters } from "./extensionAdapters";
 import { languageOutside } from "./extensionLanguage";
+import { startOutside } from "./extensionStart";
 
 /** Builds the adapters, the gauge and its surfaces; what is heavy is loaded when it is first used. */
 export function activate(context: ExtensionContext): void {
@@ -25,35 +28,40 @@ export function activate(context: ExtensionContext): void {
   const log = store.add(new OutputLog());
   const settings = store.add(new SettingsStore(log));
   const keys = new ApiKeys(context.secrets);
-  const adapters = extensionAdapters({
-    settings,
-    keys,
-    log,
-    cacheFolder: context.globalStorageUri.fsPath,
-  });
+  const { version } = context.extension.packageJSON as { readonly version: string };
+  const cacheFolder = context.globalStorageUri.fsPath;
+  const starter = store.add(new ServerStarter(startOutside(() => settings.value, context.logUri.fsPath)));
+  const attached = (): ServerStarter["attached"] => starter.attached;
+  const adapters = store.add(
+    extensionAdapters({ settings, keys, log, cacheFolder, version, attached }),
+  );
 
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));
   const panel = store.add(new GaugePanel(context.extensionUri, gauge, log));
-  store.add(new StatusBar(gauge));
+  const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
+  store.add(new StatusBar(gauge, editorTokens));
   store.add(new TokenTreeView(gauge));
 
   store.add(startLanguageClient(context.extensionUri, log, languageOutside()));
 
-  store.add(watchForStaleness(gauge));
+  store.add(keepUpToDate(gauge));
   store.add(settings.onDidChange(() => gauge.markStale()));
+  store.add(starter.onDidChange(() => gauge.markStale()));
   store.add(
     gauge.onDidChange((state) => {
       setContextKey("llamaGauge.counting", state.status === "counting");
       setContextKey("llamaGauge.hasReport", reportOf(state) !== undefined);
-      if (state.status === "ready") remembered.value = gauge.request;
+      setContextKey("llamaGauge.leftOut", reportOf(state)?.leftOut !== undefined);
+      if (state.status !== "ready") return;
+      remembered.value = gauge.request;
+      editorTokens.changed();
     }),
   );
 
-  const { version } = context.extension.packageJSON as { readonly version: string };
   store.add(
     registerCommands(
-      commandTable({ version, gauge, panel, settings, keys, log, outside: adapters.outside }),
+      commandTable({ version, gauge, panel, settings, keys, starter, log, outside: adapters.outside }),
       log,
     ),
   );

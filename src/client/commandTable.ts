@@ -5,17 +5,22 @@ import { UserError } from "../core/userError";
 import { askForApiKey } from "./apiKeyPrompt";
 import type { CommandTable } from "./commands";
 import { diagnostics } from "./diagnostics";
+import { dropUntilItFits } from "./dropToFit";
 import type { EstimateRequest } from "./estimator";
 import { runEstimate } from "./estimateTask";
 import type { Gauge } from "./gauge";
+import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./gitScopeChoice";
 import type { OutputLog } from "./log";
 import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
+import { choosePackOrder } from "./packOrderChoice";
 import type { GaugePanel } from "./panel";
 import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
 import type { ApiKeys } from "./secrets";
 import { chooseServer, type ServerCandidate } from "./serverChoice";
+import type { ServerStarter } from "./serverStarter";
 import type { SettingsStore } from "./settingsStore";
+import { startServer } from "./startServer";
 import { localized } from "./vscodeText";
 
 export interface CommandParts {
@@ -24,24 +29,27 @@ export interface CommandParts {
   readonly panel: GaugePanel;
   readonly settings: SettingsStore;
   readonly keys: ApiKeys;
+  readonly starter: ServerStarter;
   readonly log: OutputLog;
   readonly outside: Outside;
 }
 
 /** What commands need of the world outside the editor. */
-export interface Outside {
+export interface Outside extends GitOutside {
   readonly discoverServers: (signal: AbortSignal) => Promise<readonly ServerCandidate[]>;
   readonly findModels: (signal: AbortSignal) => Promise<readonly ModelCandidate[]>;
   /** A server of this machine that wants an API key. */
   readonly lockedServer: (signal: AbortSignal) => Promise<string | undefined>;
   /** The prompt an estimate is about, as it would be sent. */
   readonly packPrompt: (request: EstimateRequest, signal: AbortSignal) => Promise<string>;
+  /** Tokens of a text; undefined where no exact tokenizer is at hand. */
+  readonly countText: (text: string, signal: AbortSignal) => Promise<number | undefined>;
   readonly now: () => number;
 }
 
 /** What each command does. */
 export function commandTable(parts: CommandParts): CommandTable {
-  const { gauge, panel, settings, keys, log, outside } = parts;
+  const { gauge, panel, settings, keys, starter, log, outside } = parts;
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {
     if (request === undefined) return undefined;
@@ -58,8 +66,13 @@ export function commandTable(parts: CommandParts): CommandTable {
       return estimate(uris.length > 0 ? scopeOfUris(uris) : await scopeOfWorkspace());
     },
     "llamaGauge.estimateWorkspace": async () => estimate(await scopeOfWorkspace()),
-    "llamaGauge.estimateOpenEditors": async () => estimate(await scopeOfOpenEditors(outside.now())),
+    "llamaGauge.estimateOpenEditors": async () => estimate(await scopeOfOpenEditors(outside.now)),
     "llamaGauge.estimateSelection": () => estimate(scopeOfSelection(outside.now())),
+    "llamaGauge.estimateGitChanges": async (...args) => {
+      const named = gitScopeOfArgument(args[0]);
+      const [clicked] = selectedUris(args);
+      return estimate(await chooseGitScope(outside, clicked, named));
+    },
     "llamaGauge.refresh": async () => estimate(gauge.request ?? (await scopeOfWorkspace())),
     "llamaGauge.cancel": () => gauge.cancel(),
     "llamaGauge.showPanel": () => panel.show(),
@@ -84,6 +97,21 @@ export function commandTable(parts: CommandParts): CommandTable {
         throw new UserError("invalidInput", say`No server is chosen.`, say`Choose a server first.`);
       }
       if (await askForApiKey(keys, url)) await repeat();
+    },
+    "llamaGauge.dropToFit": async () => {
+      window.setStatusBarMessage(localized(await dropUntilItFits(gauge)), 5000);
+    },
+    "llamaGauge.includeAll": () => gauge.choose([]),
+    "llamaGauge.choosePackOrder": async (...args) => {
+      const order = await choosePackOrder(settings.value.packOrder, args[0]);
+      if (order === undefined || order === settings.value.packOrder) return;
+      await settings.update("packOrder", order);
+      await repeat();
+    },
+    "llamaGauge.startServer": async (...args) => {
+      const url = await startServer(starter, settings.value.serverArguments, args[0]);
+      if (url !== undefined) await repeat();
+      return url;
     },
     "llamaGauge.copyPackedPrompt": async () => {
       const request = gauge.request;

@@ -4,6 +4,7 @@ import { commands } from "vscode";
 interface ContextKeys {
   "llamaGauge.hasReport": boolean;
   "llamaGauge.counting": boolean;
+  "llamaGauge.leftOut": boolean;
 }
 
 const known = new Map<keyof ContextKeys, boolean>();

@@ -18,7 +18,7 @@ export function documentSource(texts: readonly EditorText[], now: number): FileS
         const bytes = new TextEncoder().encode(item.text).length;
         yield await Promise.resolve({
           kind: "file",
-          file: { path: item.path, label: item.label, bytes, mtimeMs: now },
+          file: { path: item.path, label: item.label, bytes, mtimeMs: now, unsaved: true },
         });
       }
     },

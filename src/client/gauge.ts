@@ -59,6 +59,16 @@ export class Gauge implements Disposable {
     return this.lastRequest;
   }
 
+  /** Whether the report on show was counted with the files it holds now. */
+  get countedAsChosen(): boolean {
+    return this.settled.status !== "ready" || this.settled.report === this.counted;
+  }
+
+  /** Whether `recount` is at work. */
+  get recounting(): boolean {
+    return this.running?.quiet === true;
+  }
+
   /** Seconds the last estimate took. */
   get lastSeconds(): number {
     return this.took;

@@ -9,6 +9,7 @@ import {
   type ToPanel,
 } from "../core/protocol/panelMessages";
 import type { Log } from "../core/ports";
+import type { TokenCount } from "../core/tokens/tokenCount";
 import type { CommandId } from "./commandIds";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
@@ -24,6 +25,7 @@ const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
   cancel: "llamaGauge.cancel",
   showLog: "llamaGauge.showLog",
   copyPackedPrompt: "llamaGauge.copyPackedPrompt",
+  dropToFit: "llamaGauge.dropToFit",
   manageTrust: "workbench.trust.manage",
 };
 
@@ -32,6 +34,7 @@ export class GaugePanel implements Disposable {
   private readonly store = new DisposableStore();
   private shown: { readonly panel: WebviewPanel; readonly store: DisposableStore } | undefined;
   private sentRevision: number | undefined;
+  private sentTokens: TokenCount | undefined;
   private pageReady = false;
   private wantedSection: PanelSection | undefined;
 
@@ -119,6 +122,12 @@ export class GaugePanel implements Disposable {
       case "command":
         void commands.executeCommand(commandOf[action.command]);
         return;
+      case "leaveOut":
+        this.leaveOut(action.paths, action.out);
+        return;
+      case "packOrder":
+        void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);
+        return;
       case "openFile": {
         // only files of the report: the page's text is not trusted with a free choice of path
         const files = reportOf(this.gauge.state)?.tokens.files ?? [];
@@ -129,6 +138,19 @@ export class GaugePanel implements Disposable {
     }
   }
 
+  /** The page names files; those the report does not know are nobody's. */
+  private leaveOut(paths: readonly string[], out: boolean): void {
+    const report = reportOf(this.gauge.state);
+    if (report === undefined) return;
+    const known = new Set(report.tokens.files.map(({ file }) => file.path));
+    const leftOut = new Set(report.leftOut);
+    for (const path of paths) {
+      if (!out) leftOut.delete(path);
+      else if (known.has(path)) leftOut.add(path);
+    }
+    this.gauge.choose([...leftOut]);
+  }
+
   private reveal(): void {
     if (!this.pageReady || this.wantedSection === undefined) return;
     this.post({ type: "reveal", section: this.wantedSection });
@@ -137,6 +159,7 @@ export class GaugePanel implements Disposable {
 
   private sendAll(): void {
     this.sentRevision = undefined;
+    this.sentTokens = undefined;
     this.post({
       type: "page",
       locale: env.language,
@@ -152,7 +175,10 @@ export class GaugePanel implements Disposable {
     const report = reportOf(state);
     if (report !== undefined && report.revision !== this.sentRevision) {
       this.sentRevision = report.revision;
-      this.post({ type: "report", report });
+      const { tokens, ...rest } = report;
+      if (tokens === this.sentTokens) this.post({ type: "judged", report: rest });
+      else this.post({ type: "report", report });
+      this.sentTokens = tokens;
     }
     this.post({ type: "state", state: panelStateOf(state) });
   }

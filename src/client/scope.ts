@@ -2,7 +2,7 @@ import { TabInputText, TabInputTextDiff, Uri, window, workspace } from "vscode";
 import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { documentSource, editorText } from "./documentSource";
-import type { EstimateRequest } from "./estimator";
+import type { EstimateRequest, Renewed } from "./estimator";
 import { localized } from "./vscodeText";
 
 /** What the Explorer hands a command: the clicked resource and, with several selected, all of them. */
@@ -47,7 +47,12 @@ export async function scopeOfWorkspace(): Promise<EstimateRequest | undefined> {
 }
 
 /** Every text that is open in a tab, unsaved changes included. */
-export async function scopeOfOpenEditors(now: number): Promise<EstimateRequest> {
+export async function scopeOfOpenEditors(now: () => number): Promise<EstimateRequest> {
+  const current = await openEditors(now);
+  return { label: localized(say`open editors`), roots: current.roots, renew: () => openEditors(now) };
+}
+
+async function openEditors(now: () => number): Promise<Renewed> {
   const uris = new Map<string, Uri>();
   for (const { input } of window.tabGroups.all.flatMap((group) => group.tabs)) {
     if (input instanceof TabInputText) uris.set(input.uri.toString(), input.uri);
@@ -58,11 +63,7 @@ export async function scopeOfOpenEditors(now: number): Promise<EstimateRequest> 
   }
   const documents = await Promise.all(Array.from(uris.values(), (uri) => workspace.openTextDocument(uri)));
   const texts = documents.map((document) => editorText(document, name(document.uri)));
-  return {
-    label: localized(say`open editors`),
-    roots: texts.map((text) => text.path),
-    source: documentSource(texts, now),
-  };
+  return { roots: texts.map((text) => text.path), source: documentSource(texts, now()) };
 }
 
 export function scopeOfSelection(now: number): EstimateRequest {

@@ -1,4 +1,5 @@
 import { env, MarkdownString, StatusBarAlignment, ThemeColor, window, type StatusBarItem } from "vscode";
+import type { ActiveEditorTokens } from "./editorTokens";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import { statusView, tooltipCommands } from "./statusView";
@@ -9,11 +10,15 @@ export class StatusBar implements Disposable {
   private readonly store = new DisposableStore();
   private readonly item: StatusBarItem;
 
-  constructor(private readonly gauge: Gauge) {
+  constructor(
+    private readonly gauge: Gauge,
+    private readonly editor: ActiveEditorTokens,
+  ) {
     this.item = this.store.add(window.createStatusBarItem("llamaGauge.status", StatusBarAlignment.Left, 20));
     this.item.name = "Llama Gauge";
     this.item.command = "llamaGauge.showPanel";
     this.store.add(gauge.onDidChange(() => this.draw()));
+    this.store.add(editor.onDidChange(() => this.draw()));
     this.draw();
     this.item.show();
   }
@@ -23,7 +28,7 @@ export class StatusBar implements Disposable {
   }
 
   private draw(): void {
-    const view = statusView(this.gauge.state, localized, env.language);
+    const view = statusView(this.gauge.state, localized, env.language, this.editor.value);
     const tooltip = new MarkdownString(view.tooltip, true);
     tooltip.isTrusted = { enabledCommands: tooltipCommands };
     this.item.text = view.text;

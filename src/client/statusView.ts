@@ -18,6 +18,12 @@ export interface StatusView {
   readonly warning: boolean;
 }
 
+/** The text in the active editor. */
+export interface EditorTokens {
+  readonly name: string;
+  readonly tokens: number;
+}
+
 export const tooltipCommands = [
   "llamaGauge.showPanel",
   "llamaGauge.estimateWorkspace",
@@ -32,9 +38,18 @@ type TooltipCommand = (typeof tooltipCommands)[number];
 type Write = (text: Text) => string;
 
 /** What the status bar says in a state; `write` puts a sentence into the reader's language. */
-export function statusView(state: GaugeState, write: Write, locale: string): StatusView {
+export function statusView(
+  state: GaugeState,
+  write: Write,
+  locale: string,
+  editor?: EditorTokens,
+): StatusView {
   const report = reportOf(state);
   const details = report === undefined ? "" : reportTooltip(report, write, locale);
+  const inEditor =
+    editor === undefined
+      ? ""
+      : escape(write(say`In the editor: ${visibleName(editor.name)}, ${count(editor.tokens)} tokens`));
   switch (state.status) {
     case "idle":
       return {
@@ -77,7 +92,7 @@ export function statusView(state: GaugeState, write: Write, locale: string): Sta
         text: `${icon} ${figures}${stale}`,
         accessibleLabel: `Llama Gauge: ${write(state.report.verdict.sentence)}${stale}`,
         tooltip: page(
-          [details],
+          [details, inEditor],
           [
             link(write(say`Open panel`), "llamaGauge.showPanel"),
             link(write(say`Refresh`), "llamaGauge.refresh"),

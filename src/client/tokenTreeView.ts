@@ -2,6 +2,7 @@ import {
   EventEmitter,
   ThemeIcon,
   TreeItem,
+  TreeItemCheckboxState,
   TreeItemCollapsibleState,
   Uri,
   window,
@@ -12,7 +13,8 @@ import { reportOf } from "../core/protocol/panelMessages";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
-import { count, percent, say } from "../core/text";
+import { fileKindName } from "../core/report/fileKindName";
+import { count, percent, say, type Text } from "../core/text";
 import type { SkippedFile } from "../core/tokens/files";
 import { tokenTree, type TokenNode } from "../core/tokens/tokenTree";
 import type { Gauge } from "./gauge";
@@ -31,12 +33,24 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
   private readonly view: TreeView<Row>;
   private report: GaugeReport | undefined;
   private top: TokenNode | undefined;
+  private leftOut: ReadonlySet<string> = new Set();
 
   readonly onDidChangeTreeData = this.changes.event;
 
   constructor(private readonly gauge: Gauge) {
     this.view = this.store.add(
-      window.createTreeView("llamaGauge.tokens", { treeDataProvider: this, showCollapseAll: true }),
+      window.createTreeView("llamaGauge.tokens", {
+        treeDataProvider: this,
+        showCollapseAll: true,
+        manageCheckboxStateManually: true,
+      }),
+    );
+    this.store.add(
+      this.view.onDidChangeCheckboxState(({ items }) => {
+        for (const [row, state] of items) {
+          if (row.kind === "node") this.check(row.node, state === TreeItemCheckboxState.Checked);
+        }
+      }),
     );
     this.store.add(gauge.onDidChange(() => this.update()));
     this.update();
@@ -68,6 +82,11 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
       : [];
   }
 
+  /** Whether somebody can see the tree. */
+  get visible(): boolean {
+    return this.view.visible;
+  }
+
   dispose(): void {
     this.store.dispose();
   }
@@ -75,10 +94,21 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
   private update(): void {
     const report = reportOf(this.gauge.state);
     if (report === this.report) return;
+    if (report?.tokens !== this.report?.tokens) this.top = report && tokenTree(report.tokens.files);
     this.report = report;
-    this.top = report && tokenTree(report.tokens.files);
-    this.view.description = report === undefined ? "" : localized(say`${count(report.tokens.tokens)} tokens`);
+    this.leftOut = new Set(report?.leftOut);
+    this.view.description = report === undefined ? "" : localized(inPrompt(report));
     this.changes.fire(undefined);
+  }
+
+  /** Takes a file, or all files of a folder, into the prompt or out of it. */
+  private check(node: TokenNode, wanted: boolean): void {
+    const leftOut = new Set(this.leftOut);
+    for (const path of pathsOf(node)) {
+      if (wanted) leftOut.delete(path);
+      else leftOut.add(path);
+    }
+    this.gauge.choose([...leftOut]);
   }
 
   private nodeItem(node: TokenNode): TreeItem {
@@ -90,12 +120,23 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
     );
     const share = percent((100 * node.tokens) / Math.max(1, this.top?.tokens ?? 0));
     item.id = `${folder ? "folder" : "file"} ${node.label}`;
-    item.description = localized(say`${count(node.tokens)} · ${share}`);
+    const mark = node.file?.mark;
+    item.description = localized(
+      mark === undefined
+        ? say`${count(node.tokens)} · ${share}`
+        : say`${count(node.tokens)} · ${share} · ${fileKindName(mark.kind)}`,
+    );
+    item.checkboxState = pathsOf(node).every((path) => this.leftOut.has(path))
+      ? TreeItemCheckboxState.Unchecked
+      : TreeItemCheckboxState.Checked;
     item.tooltip = localized(
       folder
         ? say`${visibleName(node.label)}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
         : say`${visibleName(node.label)}: ${count(node.tokens)} tokens, ${share} of all`,
     );
+    if (mark !== undefined) {
+      item.tooltip += `\n${localized(say`${fileKindName(mark.kind)}: ${mark.evidence}`)}`;
+    }
     item.accessibilityInformation = { label: item.tooltip };
     item.contextValue = folder ? "folder" : "file";
     if (node.file === undefined) {
@@ -107,6 +148,16 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
     }
     return item;
   }
+}
+
+/** Of the files at or below a node. */
+function pathsOf({ file, children }: TokenNode): string[] {
+  return file === undefined ? children.flatMap(pathsOf) : [file.file.path];
+}
+
+function inPrompt({ acceptance, tokens, leftOut }: GaugeReport): Text {
+  if (leftOut === undefined) return say`${count(tokens.tokens)} tokens`;
+  return say`${count(acceptance.parts.files)} of ${count(tokens.tokens)} tokens`;
 }
 
 const nodeRows = (node: TokenNode): Row[] => node.children.map((child) => ({ kind: "node", node: child }));

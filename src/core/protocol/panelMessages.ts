@@ -1,5 +1,6 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
+import { packOrders, type PackOrder } from "../tokens/packOrder";
 
 /**
  * Host to panel. On `ready` the page gets everything; afterwards a report travels once and states only name its
@@ -8,6 +9,8 @@ import type { GaugeReport } from "../report/gaugeReport";
 export type ToPanel =
   | ({ readonly type: "page" } & PageFacts)
   | { readonly type: "report"; readonly report: GaugeReport }
+  /** Another report about the same counted files, which the page has already. */
+  | { readonly type: "judged"; readonly report: Omit<GaugeReport, "tokens"> }
   | { readonly type: "state"; readonly state: PanelState }
   | { readonly type: "reveal"; readonly section: PanelSection };
 
@@ -32,7 +35,10 @@ export type PanelState =
 export type FromPanel =
   | { readonly type: "ready" }
   | { readonly type: "command"; readonly command: PanelCommand }
-  | { readonly type: "openFile"; readonly path: string };
+  | { readonly type: "openFile"; readonly path: string }
+  /** Files go out of the prompt, or in again. */
+  | { readonly type: "leaveOut"; readonly paths: readonly string[]; readonly out: boolean }
+  | { readonly type: "packOrder"; readonly order: PackOrder };
 
 export const panelCommands = [
   "estimateWorkspace",
@@ -42,6 +48,7 @@ export const panelCommands = [
   "cancel",
   "showLog",
   "copyPackedPrompt",
+  "dropToFit",
   "manageTrust",
 ] as const;
 
@@ -86,5 +93,17 @@ export function fromPanel(message: unknown): FromPanel | undefined {
   if (message.type === "openFile" && "path" in message && typeof message.path === "string") {
     return { type: "openFile", path: message.path };
   }
+  if (message.type === "leaveOut" && "paths" in message && "out" in message) {
+    const { paths, out } = message;
+    return areStrings(paths) && typeof out === "boolean" ? { type: "leaveOut", paths, out } : undefined;
+  }
+  if (message.type === "packOrder" && "order" in message) {
+    const order = packOrders.find((known) => known === message.order);
+    return order && { type: "packOrder", order };
+  }
   return undefined;
+}
+
+function areStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

@@ -25,6 +25,10 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
       };
     case "report":
       return { ...model, report: message.report };
+    case "judged": {
+      const tokens = model.report?.tokens;
+      return tokens === undefined ? model : { ...model, report: { ...message.report, tokens } };
+    }
     case "state":
       return { ...model, state: gaugeState(message.state, model.report) };
     case "reveal":

@@ -127,7 +127,7 @@ export async function estimate(
  * A vocabulary that was checked with the server; the server's own tokenizer where it is awake; else the model's
  * vocabulary; else an assumption that says so.
  */
-function chooseTokenizer({ files, server, vocabulary }: EstimateParts): Tokenizer {
+export function chooseTokenizer({ files, server, vocabulary }: EstimateParts): Tokenizer {
   if (vocabulary.known && vocabulary.value.identity.checkedWith !== undefined) return vocabulary.value;
   if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
   return valueOf(vocabulary) ?? assumedTokenizer(files.pause);

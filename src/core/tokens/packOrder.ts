@@ -5,7 +5,9 @@ import type { FileRef } from "./files";
  * Models recall the beginning and the end of a long prompt better than its middle, so the files that matter go to one
  * end and lock files, generated code and data to the other. `walk`: as listed.
  */
-export type PackOrder = "walk" | "importantFirst" | "importantLast";
+export type PackOrder = (typeof packOrders)[number];
+
+export const packOrders = ["walk", "importantFirst", "importantLast"] as const;
 
 /** Stable: files that matter alike stay in the order of the walk. */
 export function orderForRecall(files: readonly FileRef[], order: PackOrder): readonly FileRef[] {

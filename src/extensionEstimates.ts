@@ -1,0 +1,202 @@
+import { Uri, workspace } from "vscode";
+import type { EstimateRequest, Estimator, Renewed } from "./client/estimator";
+import type { ApiKeys } from "./client/secrets";
+import type { Settings } from "./client/settings";
+import type { SettingsStore } from "./client/settingsStore";
+import { unsavedTexts } from "./client/unsavedTexts";
+import { formatText } from "./core/format";
+import type { LaunchOptions } from "./core/launch/launchOptions";
+import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
+import type { EstimateParts } from "./core/report/estimate";
+import type { FileRef, WalkOptions } from "./core/tokens/files";
+import type { PackTemplate } from "./core/tokens/pack";
+import { isExact } from "./core/tokens/tokenCount";
+import { gatherPartsAskingForKey, serverOptions, type AttachedServer } from "./extensionServers";
+import type { OpenVocabularies } from "./node/openVocabularies";
+
+export interface EstimatesOptions {
+  readonly settings: SettingsStore;
+  readonly keys: ApiKeys;
+  readonly log: Log;
+  /** Folder of ours for what is compiled or counted once. */
+  readonly cacheFolder: string;
+  /** Of the product: other code may count otherwise. */
+  readonly version: string;
+  /** A server that was started here and runs; before every other. */
+  readonly attached: () => AttachedServer | undefined;
+}
+
+interface Gathered {
+  readonly settings: Settings;
+  readonly parts: EstimateParts;
+}
+
+/** Makes reports, and keeps open between them what is expensive to open. What is behind it is loaded at its first use. */
+export class Estimates {
+  private vocabularies: Promise<OpenVocabularies> | undefined;
+  private readonly caches = new Map<string, Promise<CountCache>>();
+  private gathered: Gathered | undefined;
+  private tokenizer: Tokenizer | undefined;
+  private excludesFile: Promise<string | undefined> | undefined;
+
+  constructor(private readonly options: EstimatesOptions) {}
+
+  readonly estimator: Estimator = async (request, signal, onProgress, kind) => {
+    const settings = this.options.settings.value;
+    const { chooseTokenizer, estimate } = await import("./core/report/estimate");
+    const { roots, source } = await renewed(request, signal);
+    const files = source ?? (await this.files(signal));
+    const known = kind === "again" && this.gathered?.settings === settings ? this.gathered.parts : undefined;
+    const parts = { ...(known ?? (await this.gather(settings, files, signal))), files };
+    this.gathered = { settings, parts };
+    const tokenizer = chooseTokenizer(parts);
+    this.tokenizer = isExact(tokenizer.identity) ? tokenizer : undefined;
+    return estimate(
+      {
+        scope: { label: request.label, roots },
+        walk: walkOptions(settings),
+        pack: packTemplate(settings),
+        answerReserve: settings.answerReserveTokens,
+        ...(request.leftOut !== undefined && { leftOut: request.leftOut }),
+      },
+      parts,
+      onProgress,
+      signal,
+    );
+  };
+
+  /** The text that an estimate is about, as it would be sent. */
+  async packPrompt(request: EstimateRequest, signal: AbortSignal): Promise<string> {
+    const settings = this.options.settings.value;
+    const { packText } = await import("./core/tokens/pack");
+    const { roots, source } = await renewed(request, signal);
+    const files = source ?? (await this.files(signal));
+    const leftOut = new Set(request.leftOut);
+    const listed: FileRef[] = [];
+    for await (const item of files.list(roots, walkOptions(settings), signal)) {
+      if (item.kind === "file" && !leftOut.has(item.file.path)) listed.push(item.file);
+    }
+    const pieces: string[] = [];
+    for await (const piece of packText(listed, packTemplate(settings), files, signal)) pieces.push(piece);
+    return pieces.join("");
+  }
+
+  /** Tokens of a text; undefined where the last estimate left no exact tokenizer behind. */
+  async countText(text: string, signal: AbortSignal): Promise<number | undefined> {
+    const [counted] = (await this.tokenizer?.count([text], signal)) ?? [];
+    return counted?.tokens;
+  }
+
+  dispose(): void {
+    void this.vocabularies?.then((opened) => opened.close());
+    this.vocabularies = undefined;
+  }
+
+  private async gather(settings: Settings, files: FileSource, signal: AbortSignal): Promise<EstimateParts> {
+    const { keys, log } = this.options;
+    const model = settings.model === "" ? {} : { modelPath: settings.model };
+    const vocabularies = await this.openVocabularies();
+    const openVocabulary: OpenVocabularies["get"] = (path, itsSignal) => vocabularies.get(path, itsSignal);
+    const parts = await gatherPartsAskingForKey(
+      {
+        files,
+        server: await serverOptions(settings, keys, this.options.attached()),
+        launch: await launchOptions(settings, log),
+        devices: "measure",
+        programs: workspace.isTrusted ? programsOf(settings) : "none",
+        openVocabulary,
+        ...model,
+      },
+      keys,
+      signal,
+    );
+    const { calibratedParts } = await import("./node/calibratedParts");
+    const calibrated = await calibratedParts(parts, { openVocabulary, ...model }, signal);
+    return { ...calibrated, countCache: (fingerprint) => this.countCache(fingerprint) };
+  }
+
+  private openVocabularies(): Promise<OpenVocabularies> {
+    this.vocabularies ??= (async () => {
+      const { OpenVocabularies: Opened } = await import("./node/openVocabularies");
+      const { openGgufTokenizer } = await import("./node/ggufTokenizer");
+      const { cacheFolder: cacheDir, log } = this.options;
+      const onCrash = (cause: Error): void =>
+        log.error("A counting thread died; its work is done again", cause);
+      return new Opened((file, signal) => openGgufTokenizer(file, { signal, cacheDir, onCrash }));
+    })();
+    return this.vocabularies;
+  }
+
+  private countCache(fingerprint: string): Promise<CountCache> {
+    const opened = this.caches.get(fingerprint) ?? this.openCountCache(fingerprint);
+    this.caches.clear();
+    this.caches.set(fingerprint, opened);
+    return opened;
+  }
+
+  private async openCountCache(fingerprint: string): Promise<CountCache> {
+    const { openCountCache } = await import("./node/countCache");
+    const { cacheFolder: folder, version } = this.options;
+    return openCountCache({ folder, fingerprint: `${version} ${fingerprint}` });
+  }
+
+  /** The files on disk as VS Code reads them, with what is not saved yet as it stands on screen. */
+  private async files(signal: AbortSignal): Promise<FileSource> {
+    const { workspaceFiles } = await import("./node/workspaceFiles");
+    const { overlayFiles } = await import("./core/tokens/overlayFiles");
+    const globalExcludesFile = await this.globalExcludesFile(signal);
+    const decodeForeign = async (bytes: Uint8Array, file: string): Promise<string> =>
+      workspace.decode(bytes, { uri: Uri.file(file) });
+    const onDisk = workspaceFiles({
+      decodeForeign,
+      ...(globalExcludesFile !== undefined && { globalExcludesFile }),
+    });
+    return overlayFiles(onDisk, unsavedTexts());
+  }
+
+  /** The user's own ignore file; git is asked once, and not in folders nobody trusts. */
+  private async globalExcludesFile(signal: AbortSignal): Promise<string | undefined> {
+    const folder = workspace.workspaceFolders?.[0]?.uri;
+    if (!workspace.isTrusted || folder?.scheme !== "file") return undefined;
+    const { globalExcludesFile } = await import("./node/gitChanges");
+    this.excludesFile ??= globalExcludesFile(folder.fsPath, signal);
+    try {
+      return await this.excludesFile;
+    } catch (error) {
+      this.excludesFile = undefined;
+      throw error;
+    }
+  }
+}
+
+async function renewed(request: EstimateRequest, signal: AbortSignal): Promise<Renewed> {
+  return request.renew === undefined ? request : request.renew(signal);
+}
+
+function walkOptions(settings: Settings): WalkOptions {
+  return {
+    exclude: [...settings.filesExclude, ...settings.exclude],
+    useIgnoreFiles: settings.useIgnoreFiles,
+    maxFileBytes: settings.maxFileBytes,
+    maxFiles: settings.maxFiles,
+    workspaceFolders: (workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath),
+  };
+}
+
+function programsOf({ llamaCppFolder }: Settings): { readonly folder?: string } {
+  return llamaCppFolder === "" ? {} : { folder: llamaCppFolder };
+}
+
+function packTemplate({ packTemplate: format, packOrder: order }: Settings): PackTemplate {
+  return { format, order };
+}
+
+/** A command line as it would be typed in the shell of this system. */
+async function launchOptions({ serverArguments }: Settings, log: Log): Promise<LaunchOptions> {
+  const { parseArguments } = await import("./core/launch/commandLine");
+  const { splitCommandLine } = await import("./core/launch/splitCommandLine");
+  const shell = process.platform === "win32" ? "powershell" : "posix";
+  const { options, problems } = parseArguments(splitCommandLine(serverArguments, shell), process.env);
+  for (const { message } of problems) log.warn(`llamaGauge.serverArguments: ${formatText(message)}`);
+  return options;
+}
