@@ -1,11 +1,12 @@
 import path from "node:path";
 import type { GgufHeader, TensorInfo } from "../core/model/ggufHeader";
-import { parseGguf, type GgufPart } from "../core/model/ggufParse";
+import { skimGguf } from "../core/model/ggufSkim";
 import type { ModelSource } from "../core/ports";
 import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { openFile } from "./ggufHeaderFile";
 import { openUrl, type UrlAccess } from "./ggufHeaderUrl";
+import { parseHeader, type GgufPart } from "./ggufParse";
 
 /** A file's first bytes, grown on demand. */
 export interface HeaderBytes {
@@ -24,8 +25,8 @@ export function ggufModelSource(access: UrlAccess = {}): ModelSource {
 }
 
 /**
- * Header of a local GGUF (path) or a remote one (http/https, through ranges), all shards together. It parses without
- * building the vocabulary's strings, so that it takes some tens of milliseconds; a worker is not needed.
+ * Header of a local GGUF (path) or a remote one (http/https, through ranges), all shards together. The vocabulary is
+ * left out before @huggingface/gguf reads it, so that it takes some tens of milliseconds; a worker is not needed.
  */
 export async function readGgufHeader(
   locator: string,
@@ -67,23 +68,25 @@ async function readPart(
     let wanted = 0;
     for (;;) {
       const bytes = await source.first(wanted);
-      const parse = parseGguf(bytes, shortName(name));
-      if (parse.kind === "done") return { part: parse.part, bytes: source.fileBytes };
-      if (parse.bytes > source.fileBytes) {
+      const skim = skimGguf(bytes, shortName(name));
+      if (skim.kind === "done") {
+        return { part: await parseHeader(skim.header, shortName(name)), bytes: source.fileBytes };
+      }
+      if (skim.bytes > source.fileBytes) {
         throw new UserError(
           "invalidInput",
           say`${shortName(name)} ends in the middle of its header.`,
           say`Download it again.`,
         );
       }
-      if (parse.bytes > maxHeaderBytes) {
+      if (skim.bytes > maxHeaderBytes) {
         throw new UserError(
           "tooLarge",
           say`The header of ${shortName(name)} claims an impossible size.`,
           say`Check the download, or choose another file.`,
         );
       }
-      wanted = parse.bytes;
+      wanted = skim.bytes;
     }
   } finally {
     await source.close();
