@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../launch/launchOptions";
 import type { Layer, Model } from "../model/model";
 import type { ContextPlan } from "./contextPlan";
 import type { Backend } from "./devices";
-import { computeOfStage, computeOnOneBackend, type StageBytes } from "./graph/modelGraph";
+import { computeOfStage, computeOnOneBackend, mainLayers, type StageBytes } from "./graph/modelGraph";
 import type { Stage } from "./graph/stage";
 import { kvCaches } from "./kvCache";
 import { host, type Placement } from "./placement";
@@ -34,15 +34,15 @@ export function computeBuffers(
   placed: Placement,
   options: LaunchOptions,
 ): ComputeBuffers {
-  const known = model.rules !== undefined && !graphUnknown.test(model.architecture);
-  const margin = known ? 0.005 : 0.25;
+  const margin = marginOf(model, plan, placed);
   if (placed.devices.length === 0) {
     return { devices: [], host: around(computeOnOneBackend(model, plan), margin), copies: 1 };
   }
-  const layers = model.layers.filter((layer) => !layer.mtp);
-  const stretches = placed.devices.map((_, device) =>
-    layers.filter((layer) => placed.layerDevice[layer.index] === device),
-  );
+  const layers = mainLayers(model);
+  const stretches = placed.devices.map((_, device) => {
+    const own = layers.filter((layer) => placed.layerDevice[layer.index] === device);
+    return own.length === layers.length ? layers : own;
+  });
   const whole = placed.fullyOffloaded && !placed.overridden && plan.kvOffload;
   const split = options.splitMode ?? "layer";
   const pipelined = whole && placed.devices.length > 1 && split !== "none";
@@ -61,6 +61,20 @@ export function computeBuffers(
 const graphUnknown =
   /^(deepseek32|glm-dsa|hy_v4|dots3note|deepseek4|glm5-next|qwen4exp|kimi-linear|kimi-k3|bailingmoe3|minimax-01|minimax-m3|t5)$/;
 
+/** How far the replay was off, as a share, where it was compared with llama.cpp. */
+function marginOf(model: Model, plan: ContextPlan, placed: Placement): number {
+  const { architecture } = model;
+  if (model.rules === undefined || graphUnknown.test(architecture)) return 0.25;
+  const onDevice = placed.devices.length > 0;
+  if (onDevice && architecture === "gemma3n") return 0.1;
+  if (/^(nemotron_h|rwkv)/.test(architecture) || (model.mla !== undefined && !plan.flashAttention))
+    return 0.06;
+  return placed.devices.some(({ backend }) => backend === "metal") ? 0.05 : 0.005;
+}
+
+/** Products of fewer rows stay with their matrix on the host. */
+const offloadRows = 32;
+
 const alignmentOf = (backend: Backend): number => (backend === "cuda" ? 128 : 32);
 
 function stageOf(
@@ -76,7 +90,7 @@ function stageOf(
     start,
     end: after ? "handover" : "logits",
     copies,
-    staging: placed.devices[device]?.backend === "cuda",
+    flashScratch: placed.devices[device]?.backend ?? "other",
   };
 }
 
@@ -98,15 +112,56 @@ function offloaded(
     if ((stretches[device] ?? []).length === 0) return exactly(0);
     const stage = stageOf(placed, device, stretches, copies, first ? "copied" : "normed");
     first = false;
-    return around(note(computeOfStage(model, plan, stage, alignmentOf(backend))), margin);
+    const done = note(computeOfStage(model, plan, stage, alignmentOf(backend)));
+    return joined(around(done, margin), crossing(model, plan, placed, stretches, device, copies));
   });
   const embedding = inputs.get("external embeddings") ?? 0;
   const tokens = 8 * plan.ubatch;
   const all = [...inputs.values()].reduce((sum, size) => sum + size, tokens);
   const extra =
     (model.perLayerEmbedding * model.layers.length * embedding) / Math.max(1, model.embeddingLength);
-  return { devices, host: around(copies * all + 2 * embedding + extra, margin), copies };
+  const branch = model.architecture === "gemma3n" ? embedding : 0;
+  return { devices, host: around(copies * all + 2 * embedding + branch + extra, margin), copies };
 }
+
+/** What passes between two devices beside the hidden state, where it was measured rather than replayed. */
+function crossing(
+  model: Model,
+  plan: ContextPlan,
+  placed: Placement,
+  stretches: readonly (readonly Layer[])[],
+  device: number,
+  copies: number,
+): Estimate {
+  const own = stretches[device] ?? [];
+  const next = stretches.slice(device + 1).find((stretch) => stretch.length > 0)?.[0];
+  const later = stretches.slice(0, device).some((stretch) => stretch.length > 0);
+  const embedding = 4 * plan.ubatch * model.embeddingLength;
+  const inner = 4 * plan.ubatch * model.stateKeys.innerSize;
+  if (model.rules?.state === "rwkv") {
+    return around((next === undefined ? 0 : copies * embedding) + (later ? 7 * embedding : 0), 0.1);
+  }
+  const selective = (layer: Layer | undefined): boolean =>
+    layer?.kind === "recurrent" && (model.architecture === "mamba" || model.architecture === "jamba");
+  const states =
+    (selective(next) ? copies * inner : 0) + (later && selective(own[0]) ? 2 * copies * inner : 0);
+  const first = own[0]?.index ?? 0;
+  const sharing = own.some(({ kind, ownsKv }) => !ownsKv && (kind === "attention" || kind === "swa"));
+  if (!later || !sharing || placed.devices.length < 2) return around(states, 0.1);
+  // layers that use the cache of a layer on another device copy it at every turn
+  const caches = kvCaches(model, plan).map((cache) => {
+    const source = cache.perLayer[cache.perLayer.length - 1];
+    return source !== undefined && source.layer < first ? source.bytes : 0;
+  });
+  const shared = 3 * copies * caches.reduce((sum, bytes) => sum + bytes, 0);
+  return { bytes: states + shared, low: 0, high: states + Math.ceil(shared * 1.1) + 12 * copies * embedding };
+}
+
+const joined = (one: Estimate, other: Estimate): Estimate => ({
+  bytes: one.bytes + other.bytes,
+  low: one.low + other.low,
+  high: one.high + other.high,
+});
 
 /** The first layers on the host, the others on devices without op offload: each works on its own. */
 function parted(
@@ -131,7 +186,7 @@ function parted(
   const end = placed.outputDevice === host ? "logits" : "nothing";
   // a single layer needs as much as two
   const few = onHost.length === 1 ? [...onHost, ...onHost] : onHost;
-  const own: Stage = { layers: few, start: "tokens", end, copies: 1, staging: false };
+  const own: Stage = { layers: few, start: "tokens", end, copies: 1, flashScratch: "other" };
   const done = computeOfStage(model, plan, own, 32);
   // what only the devices' layers read is an input all the same, and those are kept by the host
   let passed = 0;
@@ -149,33 +204,52 @@ function divided(
 ): ComputeBuffers {
   const fetched = largestCache(model, plan, placed);
   const copied = options.opOffload === false ? 0 : placed.largestHostMatrix;
-  const stage = (start: Stage["start"], end: Stage["end"], staging: boolean): Stage => ({
+  const stage = (start: Stage["start"], end: Stage["end"]): Stage => ({
     layers,
     start,
     end,
     copies: 1,
-    staging,
+    flashScratch: "other",
   });
+  const fetches = options.opOffload === false ? undefined : placed.hostMatrices();
   const devices = placed.devices.map(({ backend }, device) => {
     const used = placed.layerDevice.includes(device);
-    if (!used && (backend === "rpc" || copied === 0 || device > 0)) return exactly(0);
-    const end = device === placed.outputDevice || placed.outputDevice === host ? "logits" : "handover";
-    const work = computeOfStage(
+    if (!used && (backend === "rpc" || fetches === undefined || device > 0)) return exactly(0);
+    const own = layers.filter((layer) => {
+      const on = placed.layerDevice[layer.index] ?? host;
+      return on === device || (on === host && device === 0 && fetches !== undefined && backend !== "rpc");
+    });
+    const logits =
+      placed.outputDevice === device || (placed.outputDevice === host && plan.outputs >= offloadRows);
+    const replayed = computeOfStage(
       model,
       plan,
-      stage("copied", end, backend === "cuda"),
+      {
+        layers: own,
+        start: device === 0 ? "copied" : "normed",
+        end: logits ? "logits" : "handover",
+        copies: 1,
+        flashScratch: backend,
+        ...(fetches === undefined || backend === "rpc" ? {} : { hostMatrices: fetches }),
+        hostCache: (layer) => !plan.kvOffload || placed.layerDevice[layer.index] === host,
+      },
       alignmentOf(backend),
     ).compute;
-    if (backend === "rpc") return { bytes: work + fetched / 2, low: work * 0.5, high: (work + fetched) * 1.25 };
-    const most = Math.max(copied, fetched);
-    return { bytes: work + most, low: work * 0.3, high: (work + Math.max(2 * copied, fetched)) * 1.25 };
+    // holes between what is fetched may force one more copy than the replay finds
+    const once = Math.max(placed.overridden ? copied : 0, plan.kvOffload ? fetched / 2 : fetched);
+    const least = fetches === undefined || backend === "rpc" ? 0.3 : 0.7;
+    return { bytes: replayed, low: Math.floor(replayed * least), high: Math.ceil(replayed * 1.1 + once) };
   });
-  const { compute, inputs } = computeOfStage(model, plan, stage("tokens", "logits", false), 32);
+  const { compute, inputs } = computeOfStage(model, plan, stage("tokens", "logits"), 32);
   const embedding = inputs.get("external embeddings") ?? 0;
   const small = [...inputs.values()].reduce((sum, size) => sum + size, 2 * embedding);
   const offloads = placed.devices.some(({ backend }) => backend !== "rpc") && options.opOffload !== false;
   const onHost = offloads
-    ? { bytes: small, low: small * 0.5, high: Math.max(compute, small) * 1.1 }
+    ? {
+        bytes: small,
+        low: small * 0.5,
+        high: Math.min(Math.max(compute, small), small + 12 * embedding) * 1.1,
+      }
     : { bytes: compute, low: small * 0.5, high: compute * 1.1 };
   return { devices, host: onHost, copies: 1 };
 }

@@ -22,7 +22,8 @@ export interface Placement {
   readonly overridden: boolean;
   /** Largest matrix on the host that belongs to a layer, in bytes: what op offload copies to a device. */
   readonly largestHostMatrix: number;
-  readonly largestHostExperts: number;
+  /** Matrices on the host that belong to a layer or are the output: bytes by name without `.weight`. */
+  readonly hostMatrices: () => ReadonlyMap<string, number>;
 }
 
 export interface PlacedDevice {
@@ -39,6 +40,25 @@ export function placement(
   available: readonly MemoryDevice[],
   withMtp: boolean,
 ): Placement {
+  const { gpuLayers, tensorSplit, splitMode, mainGpu, overrideTensor, cpuMoe, nCpuMoe, nCpuFfn } = options;
+  const own = [gpuLayers, tensorSplit, splitMode, mainGpu, overrideTensor, cpuMoe, nCpuMoe, nCpuFfn];
+  const key = JSON.stringify([own, options.devices, available, withMtp]);
+  const last = latest.get(model);
+  if (last?.key === key) return last.placed;
+  const placed = placeAll(model, options, available, withMtp);
+  latest.set(model, { key, placed });
+  return placed;
+}
+
+/** A slider moves the context, not the weights. */
+const latest = new WeakMap<Model, { readonly key: string; readonly placed: Placement }>();
+
+function placeAll(
+  model: Model,
+  options: LaunchOptions,
+  available: readonly MemoryDevice[],
+  withMtp: boolean,
+): Placement {
   const devices = usedDevices(options, available);
   const blocks = model.layers.length;
   const layerDevice = layerDevices(blocks, options, devices);
@@ -47,13 +67,16 @@ export function placement(
   let hostWeights = 0;
   let overridden = false;
   let largestHostMatrix = 0;
-  let largestHostExperts = 0;
+  let outputBytes: number | undefined;
+  const onHost: PlacedTensor[] = [];
+  let matrices: ReadonlyMap<string, number> | undefined;
   const skipped = withMtp ? blocks : blocks - model.mtpLayers;
   const pinned = devices.some(({ backend }) => backend === "cuda");
   const secondCopy =
     model.tensors.tiedBytes > 0 &&
     (outputDevice !== host || pinned || model.rules?.duplicatesTiedOutput === true);
 
+  const outputMatrix = model.tensors.tiedBytes > 0 ? "token_embd.weight" : "output.weight";
   const put = (tensor: PlacedTensor, device: number): void => {
     const bytes = allocated(tensor, devices[device]?.backend);
     if (device === host) hostWeights += bytes;
@@ -70,11 +93,12 @@ export function placement(
     const target = overrideOf(tensor, options, devices) ?? natural;
     overridden ||= target !== natural;
     put(tensor, target);
-    if (tensor.role === "layer" && target === host && tensor.info.shape.length > 1) {
+    if (tensor.role === "layer" && target === host) {
       largestHostMatrix = Math.max(largestHostMatrix, tensor.bytes);
-      if (expertTensors.test(tensor.name)) largestHostExperts = Math.max(largestHostExperts, tensor.bytes);
+      if (devices.length > 0) onHost.push(tensor);
     }
     if (tensor.name === "token_embd.weight" && secondCopy) put(tensor, outputDevice);
+    if (tensor.name === outputMatrix && outputDevice === host) outputBytes = tensor.bytes;
   }
   return {
     devices,
@@ -85,8 +109,16 @@ export function placement(
     fullyOffloaded: devices.length > 0 && layerDevice.every((device) => device !== host),
     overridden,
     largestHostMatrix,
-    largestHostExperts,
+    hostMatrices: () => (matrices ??= byName(onHost, outputBytes)),
   };
+}
+
+function byName(
+  tensors: readonly PlacedTensor[],
+  outputBytes: number | undefined,
+): ReadonlyMap<string, number> {
+  const found = new Map(tensors.map(({ name, bytes }) => [name.replace(/\.weight$/, ""), bytes]));
+  return outputBytes === undefined ? found : found.set("output", outputBytes);
 }
 
 /** The devices a launch works with, in order. */
@@ -148,10 +180,9 @@ function overrideOf(
     }
   }
   if (tensor.role !== "layer") return undefined;
-  const experts = expertTensors.test(tensor.name);
-  if (experts && (options.cpuMoe === true || tensor.layer < (options.nCpuMoe ?? 0))) return host;
-  if (denseFeedForward.test(tensor.name) && tensor.layer < (options.nCpuFfn ?? 0)) return host;
-  return undefined;
+  const moved = options.cpuMoe === true || tensor.layer < (options.nCpuMoe ?? 0);
+  if (moved && expertTensors.test(tensor.name)) return host;
+  return tensor.layer < (options.nCpuFfn ?? 0) && denseFeedForward.test(tensor.name) ? host : undefined;
 }
 
 const compiled = new Map<string, RegExp | undefined>();

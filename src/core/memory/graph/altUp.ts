@@ -39,7 +39,11 @@ export function altUpLayer(
   const predictions = graph.inPlace(all, graph.op(all, graph.view(mixed)), stack);
 
   const normed = graph.op(embedding, graph.view(predictions));
-  const attended = graph.op(embedding, attention(context, layer, normed, { valueNorm: true }));
+  const attended = context.product(
+    block(layer, "attn_output"),
+    embedding,
+    attention(context, layer, normed, { valueNorm: true }),
+  );
   const gated = graph.inPlace(embedding, attended, graph.view(predictions));
   const low = graph.op(wide(context, context.size(block(layer, "laurel_l"), 1, 64)), normed);
   const laurel = graph.inPlace(embedding, graph.op(embedding, low), normed);
@@ -64,15 +68,20 @@ export function altUpLayer(
 function sparseFeedForward(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
   const { graph, embedding } = context;
   const bytes = wide(context, context.size(block(layer, "ffn_down"), 0, layer.feedForward));
-  const up = graph.op(bytes, normed);
-  const gate = graph.op(bytes, normed);
+  const up = context.product(block(layer, "ffn_up"), bytes, normed);
+  const gate = context.product(block(layer, "ffn_gate"), bytes, normed);
   if (layer.index < sparseLayers) {
     const mean = graph.op(wide(context, 1), gate);
     const variance = graph.op(wide(context, 1), graph.op(bytes, gate, mean));
     const cut = graph.inPlace(wide(context, 1), mean, variance);
-    return graph.op(embedding, graph.inPlace(bytes, up, graph.inPlace(bytes, gate, cut)));
+    const active = graph.inPlace(bytes, up, graph.inPlace(bytes, gate, cut));
+    return context.product(block(layer, "ffn_down"), embedding, active);
   }
-  return graph.op(embedding, graph.inPlace(bytes, up, graph.inPlace(bytes, gate)));
+  return context.product(
+    block(layer, "ffn_down"),
+    embedding,
+    graph.inPlace(bytes, up, graph.inPlace(bytes, gate)),
+  );
 }
 
 /** The four states back to one. */

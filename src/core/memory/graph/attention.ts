@@ -34,7 +34,7 @@ export function attention(
   if (style.gate === undefined) return out;
   const gate =
     projected.gate === undefined
-      ? graph.op(sizes.output, normed)
+      ? context.product(block(layer, "attn_gate"), sizes.output, normed)
       : graph.op(sizes.output, graph.view(projected.gate));
   return graph.inPlace(sizes.output, graph.view(out), graph.inPlace(sizes.output, gate));
 }
@@ -63,26 +63,26 @@ function projections(
     rotation.value > 0 ? rotated(context, layer, "v_rot", rotation.value, tensor) : tensor;
   const untouched = style.noRope === "all" || (style.noRope === "full" && layer.kind === "attention");
   if (context.has(block(layer, "attn_qkv"))) {
-    const all = graph.op(sizes.query + sizes.key + sizes.value, normed);
+    const all = context.product(block(layer, "attn_qkv"), sizes.query + sizes.key + sizes.value, normed);
     const part = (bytes: number): Tensor => (untouched ? graph.view(all) : positioned(context, all, bytes));
     const query = keyRotated(part(sizes.query));
     const key = keyRotated(part(sizes.key));
     return { query, key, value: valueRotated(graph.view(all)), fused: rotation.value === 0 };
   }
-  const place = (projection: Tensor, bytes: number): Tensor =>
-    untouched ? projection : positioned(context, projection, bytes);
+  const place = (projection: Tensor, bytes: number, norm: string): Tensor =>
+    untouched ? projection : positioned(context, projection, bytes, norm);
   const wideQuery = style.gate === "withQuery" ? 2 * sizes.query : sizes.query;
-  const projection = graph.op(wideQuery, normed);
+  const projection = context.product(block(layer, "attn_q"), wideQuery, normed);
   const gate = style.gate === "withQuery" ? { gate: projection } : {};
-  const query = keyRotated(place(projection, sizes.query));
+  const query = keyRotated(place(projection, sizes.query, block(layer, "attn_q_norm")));
   if (!layer.ownsKv) return { query, fused: false, ...gate };
   if (
     style.valueNorm === true &&
     !context.has(block(layer, "attn_v")) &&
     context.has(block(layer, "attn_k"))
   ) {
-    const both = graph.op(sizes.key, normed);
-    const key = keyRotated(place(both, sizes.key));
+    const both = context.product(block(layer, "attn_k"), sizes.key, normed);
+    const key = keyRotated(place(both, sizes.key, block(layer, "attn_k_norm")));
     return {
       query,
       key,
@@ -92,10 +92,17 @@ function projections(
     };
   }
   const makeValue = (): Tensor => {
-    const product = graph.op(sizes.value, normed);
+    const product = context.product(block(layer, "attn_v"), sizes.value, normed);
     return valueRotated(style.valueNorm === true ? graph.op(sizes.value, graph.view(product)) : product);
   };
-  const makeKey = (): Tensor => keyRotated(place(graph.op(sizes.key, normed), sizes.key));
+  const makeKey = (): Tensor =>
+    keyRotated(
+      place(
+        context.product(block(layer, "attn_k"), sizes.key, normed),
+        sizes.key,
+        block(layer, "attn_k_norm"),
+      ),
+    );
   // the cache with windows has its own order
   if (context.model.slidingWindow > 0) {
     const key = makeKey();
@@ -122,8 +129,8 @@ export function attentionSizes(context: GraphContext, layer: Layer): AttentionSi
 }
 
 /** RoPE, or a norm, over the heads: they are a view of the projection, and ggml does not write over a view. */
-function positioned(context: GraphContext, projected: Tensor, bytes: number): Tensor {
-  return context.graph.op(bytes, projected, positions(context));
+function positioned(context: GraphContext, projected: Tensor, bytes: number, norm = ""): Tensor {
+  return context.weighed(norm, context.graph.op(bytes, projected, positions(context)));
 }
 
 /** One position for each token, four where they have sections (M-RoPE). */
@@ -159,13 +166,15 @@ function maskOf(context: GraphContext, layer: Layer): Tensor {
 /** Fused, or with the score matrix, its softmax in place and the mixed values once more in order. */
 export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: AttentionSizes): Tensor {
   const { graph, plan } = context;
+  const cache = context.fetchedCache(layer);
   const mask = maskOf(context, layer);
-  if (plan.flashAttention) return graph.op(sizes.output + stagingBytes(context, layer), q, mask);
-  const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q);
+  if (plan.flashAttention) return graph.op(sizes.output + scratchBytes(context, layer), q, mask, ...cache);
+  const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q, ...cache.slice(0, 1));
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
-  if (plan.transposedValues) return graph.op(sizes.output, graph.op(sizes.output, weights));
+  const v = cache.slice(1);
+  if (plan.transposedValues) return graph.op(sizes.output, graph.op(sizes.output, weights, ...v));
   const values = cellsOf(context, layer) * plan.slot.streams * layer.kvHeads * layer.valueLength;
-  const ordered = graph.op(stored(values, plan.typeV), weights);
+  const ordered = graph.op(stored(values, plan.typeV), weights, ...v);
   return graph.op(sizes.output, graph.op(sizes.output, weights, ordered));
 }
 
@@ -173,11 +182,19 @@ export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: At
 export const stored = (values: number, type: GgmlType): number =>
   Math.ceil(values / type.blockValues) * type.blockBytes;
 
-/** `ggml_cuda_flash_attn_ext_get_alloc_size`: f16 copies of what is not f16. */
-function stagingBytes(context: GraphContext, layer: Layer): number {
-  const { plan, staging } = context;
-  if (!staging) return 0;
-  const cells = cellsOf(context, layer) * plan.slot.streams;
+/**
+ * Scratch space behind the output. CUDA (`ggml_cuda_flash_attn_ext_get_alloc_size`): f16 copies of what is not f16. Metal
+ * (`ggml_metal_op_flash_attn_ext_extra_tmp`): partial results of 32 work groups for up to 32 tokens of each stream.
+ */
+function scratchBytes(context: GraphContext, layer: Layer): number {
+  const { plan, flashScratch, tokens } = context;
+  const { streams } = plan.slot;
+  if (flashScratch === "metal") {
+    const rows = Math.min(32, tokens / streams) * streams;
+    return 4 * rows * layer.heads * 32 * (layer.valueLength + 2);
+  }
+  if (flashScratch !== "cuda") return 0;
+  const cells = cellsOf(context, layer) * streams;
   const key = plan.typeK.name === "f16" ? 0 : layer.keyLength * layer.kvHeads;
   const value = plan.typeV.name === "f16" || layer.valueLength === 0 ? 0 : layer.valueLength * layer.kvHeads;
   return 2 * cells * (key + value);

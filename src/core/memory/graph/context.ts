@@ -1,4 +1,5 @@
 import type { Layer, Model } from "../../model/model";
+import type { Backend } from "../devices";
 import type { ContextPlan } from "../contextPlan";
 import type { Graph, Tensor } from "./graph";
 
@@ -13,13 +14,19 @@ export interface GraphContext {
   readonly outputs: number;
   /** f32 bytes of one hidden state for each token. */
   readonly embedding: number;
-  /** Flash attention on CUDA keeps f16 copies of a quantised layer's K and V behind its output. */
-  readonly staging: boolean;
+  /** Whose flash attention: some keep scratch space behind its output. */
+  readonly flashScratch: Backend;
   /** The header has this tensor (named without `.weight`). */
   has(tensor: string): boolean;
   hasBias(tensor: string): boolean;
   /** Size of a tensor's dimension (0: what it reads, 1: what it makes); `otherwise` where it is not in the header. */
   size(tensor: string, dimension: 0 | 1, otherwise: number): number;
+  /** The product of a matrix, named without `.weight`; one that lies on the host is fetched for it first. */
+  product(matrix: string, bytes: number, ...sources: readonly Tensor[]): Tensor;
+  /** `tensor` times a norm's vector or with a bias, in its place: seen only where the vector is fetched from the host. */
+  weighed(vector: string, tensor: Tensor): Tensor;
+  /** K and V of a layer, fetched from the host where the cache is there. */
+  fetchedCache(layer: Layer): readonly Tensor[];
   /** An input of the graph by its name, made at its first use. */
   input(name: string, bytes: number): Tensor;
   /** Called where a layer has done its last step that llama.cpp puts into the graph at once: what comes next goes first. */

@@ -16,13 +16,14 @@ export function denseFeedForward(
   const bytes = scaled(context, normed, width);
   const out = graph.bytesOf(normed);
   if (context.has(name("gate")) || context.model.tensors.all.length === 0) {
-    const gate = graph.op(bytes, normed);
-    const up = graph.op(bytes, normed);
-    return graph.op(out, graph.op(bytes, gate, up));
+    const gate = context.product(name("gate"), bytes, normed);
+    const up = context.product(name("up"), bytes, normed);
+    return context.product(name("down"), out, graph.op(bytes, gate, up));
   }
   const made = context.size(name("up"), 1, width);
-  const up = graph.op(scaled(context, normed, made), normed);
-  return graph.op(out, made === 2 * width ? graph.op(bytes, up) : graph.inPlace(bytes, up));
+  const up = context.product(name("up"), scaled(context, normed, made), normed);
+  const active = made === 2 * width ? graph.op(bytes, up) : graph.inPlace(bytes, up);
+  return context.product(name("down"), out, active);
 }
 
 /**
@@ -44,7 +45,7 @@ export function mixtureOfExperts(
   const few = scaled(context, normed, used);
   const inner = scaled(context, normed, used * width);
   const outer = graph.bytesOf(normed) * used;
-  const logits = graph.op(all, normed);
+  const logits = context.product(block(layer, "ffn_gate_inp"), all, normed);
   const probabilities = graph.inPlace(all, logits);
   const biased = context.hasBias(block(layer, "exp_probs_b")) ? graph.op(all, probabilities) : probabilities;
   const sorted = graph.op(all, biased);
@@ -56,7 +57,7 @@ export function mixtureOfExperts(
   const early =
     model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, read), normal) : undefined;
   const active = activeExperts(context, layer, early ?? read, chosen, inner);
-  const down = graph.op(outer, active, chosen);
+  const down = context.product(block(layer, "ffn_down_exps"), outer, active, chosen);
   const weighted = early === undefined ? graph.inPlace(outer, down, normal) : down;
   const sumOfUsed = sumOfExperts(context, weighted, used, graph.bytesOf(normed));
   context.beforeTail();
@@ -72,12 +73,12 @@ function activeExperts(
 ): Tensor {
   const { graph, model } = context;
   if (context.has(block(layer, "ffn_gate_up_exps"))) {
-    const both = graph.op(2 * inner, from, chosen);
+    const both = context.product(block(layer, "ffn_gate_up_exps"), 2 * inner, from, chosen);
     return graph.op(inner, graph.view(both), graph.view(both));
   }
   const gated = context.has(block(layer, "ffn_gate_exps")) || model.tensors.all.length === 0;
-  const gate = gated ? graph.op(inner, from, chosen) : undefined;
-  const up = graph.op(inner, from, chosen);
+  const gate = gated ? context.product(block(layer, "ffn_gate_exps"), inner, from, chosen) : undefined;
+  const up = context.product(block(layer, "ffn_up_exps"), inner, from, chosen);
   return gate === undefined ? graph.inPlace(inner, up) : graph.op(inner, gate, up);
 }
 

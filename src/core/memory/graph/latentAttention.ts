@@ -9,11 +9,15 @@ export function latentAttention(context: GraphContext, layer: Layer, mla: MlaSha
   const heads = layer.heads;
   const rope = layer.keyLength - mla.kvLoraRank;
   const query = queryOf(context, layer, normed, heads * mla.keyLength);
-  const absorbed = graph.op(wide(context, heads * mla.kvLoraRank), graph.view(query));
+  const absorbed = context.product(
+    block(layer, "attn_k_b"),
+    wide(context, heads * mla.kvLoraRank),
+    graph.view(query),
+  );
   const queryRope = graph.op(wide(context, heads * rope), graph.view(query), positions(context));
   const q = graph.op(wide(context, heads * layer.keyLength), graph.view(absorbed), queryRope);
 
-  const latent = graph.op(wide(context, layer.keyLength), normed);
+  const latent = context.product(block(layer, "attn_kv_a_mqa"), wide(context, layer.keyLength), normed);
   const value = graph.op(wide(context, mla.kvLoraRank), graph.view(latent));
   const keyRope = graph.op(wide(context, rope), graph.view(latent), positions(context));
   const key = graph.op(wide(context, layer.keyLength), graph.view(value), keyRope);
@@ -24,7 +28,7 @@ export function latentAttention(context: GraphContext, layer: Layer, mla: MlaSha
   if (context.plan.flashAttention) {
     const mixed = attend(context, layer, q, { query: 0, key: 0, value: 0, output: inner });
     context.beforeTail();
-    return graph.op(outer, graph.op(outer, graph.view(mixed)));
+    return graph.op(outer, context.product(block(layer, "attn_v_b"), outer, graph.view(mixed)));
   }
   return withoutFlash(context, layer, q, inner, outer);
 }
@@ -34,14 +38,16 @@ function withoutFlash(context: GraphContext, layer: Layer, q: Tensor, inner: num
   const { graph, model, plan } = context;
   const cells = plan.slot.nCtxSeq;
   const mask = context.input(`mask ${layer.kind}`, 4 * cells * context.tokens);
-  const scores = graph.op(wide(context, cells * layer.heads), q);
+  const cache = context.fetchedCache(layer);
+  const scores = graph.op(wide(context, cells * layer.heads), q, ...cache);
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
   const transposed = graph.op(
     stored(cells * plan.slot.streams * (model.mla?.kvLoraRank ?? 0), plan.typeK),
     weights,
+    ...cache,
   );
   const mixed = graph.op(inner, weights, transposed);
-  const values = graph.op(outer, graph.view(mixed));
+  const values = context.product(block(layer, "attn_v_b"), outer, graph.view(mixed));
   context.beforeTail();
   return graph.op(outer, graph.view(values));
 }
@@ -55,9 +61,13 @@ export function expandedLatentAttention(context: GraphContext, layer: Layer, nor
   const nope = layer.keyLength - rope;
   const projected = queryOf(context, layer, normed, heads * layer.keyLength);
   const query = graph.op(wide(context, heads * layer.keyLength), projected, positions(context));
-  const latent = graph.op(wide(context, rank + rope), normed);
+  const latent = context.product(block(layer, "attn_kv_a_mqa"), wide(context, rank + rope), normed);
   const normedLatent = graph.op(wide(context, rank), graph.view(latent));
-  const both = graph.op(wide(context, heads * (nope + layer.valueLength)), normedLatent);
+  const both = context.product(
+    block(layer, "attn_kv_b"),
+    wide(context, heads * (nope + layer.valueLength)),
+    normedLatent,
+  );
   const value = graph.op(wide(context, heads * layer.valueLength), graph.view(both));
   const keyRope = graph.op(wide(context, rope), graph.view(latent), positions(context));
   const repeated = graph.op(wide(context, heads * rope), keyRope);
@@ -81,7 +91,11 @@ export function storeExpanded(context: GraphContext, layer: Layer, { key, value 
 function queryOf(context: GraphContext, layer: Layer, normed: Tensor, values: number): Tensor {
   const { graph } = context;
   const rank = context.size(block(layer, "attn_q_a"), 1, 0);
-  if (rank === 0) return graph.op(wide(context, values), normed);
-  const low = graph.op(wide(context, rank), normed);
-  return graph.op(wide(context, values), graph.inPlace(wide(context, rank), low));
+  if (rank === 0) return context.product(block(layer, "attn_q"), wide(context, values), normed);
+  const low = context.product(block(layer, "attn_q_a"), wide(context, rank), normed);
+  return context.product(
+    block(layer, "attn_q_b"),
+    wide(context, values),
+    graph.inPlace(wide(context, rank), low),
+  );
 }

@@ -1,6 +1,7 @@
 import type { Layer, Model } from "../../model/model";
+import type { Backend } from "../devices";
 import type { ContextPlan } from "../contextPlan";
-import { attend, attention, attentionSizes } from "./attention";
+import { attend, attention, attentionSizes, cellsOf, stored } from "./attention";
 import { block, type GraphContext } from "./context";
 import { feedForward, isMixture } from "./feedForward";
 import { Graph, type Tensor } from "./graph";
@@ -45,10 +46,19 @@ function tensorShapes(model: Model): TensorShapes {
   return shapes;
 }
 
+const mainLayersOf = new WeakMap<Model, readonly Layer[]>();
+
+/** The same array at every call, so that what is found out about it can be kept. */
+export function mainLayers(model: Model): readonly Layer[] {
+  const found = mainLayersOf.get(model) ?? model.layers.filter((layer) => !layer.mtp);
+  mainLayersOf.set(model, found);
+  return found;
+}
+
 /** The graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences. */
 export function buildGraph(model: Model, plan: ContextPlan): Graph {
-  const layers = model.layers.filter((layer) => !layer.mtp);
-  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, staging: false };
+  const layers = mainLayers(model);
+  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, flashScratch: "other" };
   const builder = new ModelGraph(model, plan, whole);
   builder.build();
   return builder.graph;
@@ -60,7 +70,7 @@ class ModelGraph implements GraphContext {
   readonly sequences: number;
   readonly outputs: number;
   readonly embedding: number;
-  readonly staging: boolean;
+  readonly flashScratch: Backend;
   readonly inputBytes = new Map<string, number>();
   private readonly inputs = new Map<string, Tensor>();
   private readonly shapes: TensorShapes;
@@ -71,6 +81,8 @@ class ModelGraph implements GraphContext {
   private readonly past = new Map<number, RwkvRows>();
   private readonly firstValue: { tensor: Tensor | undefined } = { tensor: undefined };
   private perLayer: PerLayerInput | undefined;
+  /** Layers start on the host: inputs are fetched where they are read first, not ahead of all else. */
+  private readonly late: boolean;
   private at = 0;
   private expansionsLeft = 0;
 
@@ -79,14 +91,16 @@ class ModelGraph implements GraphContext {
     readonly plan: ContextPlan,
     private readonly stage: Stage,
   ) {
-    this.staging = stage.staging;
+    this.flashScratch = stage.flashScratch;
+    const first = stage.layers[0];
+    this.late = first !== undefined && stage.hostMatrices?.has(block(first, "attn_norm")) === true;
     this.sequences = plan.slot.slots;
     this.tokens = Math.ceil(plan.ubatch / this.sequences) * this.sequences;
     this.outputs = Math.max(plan.outputs, Math.min(this.sequences, this.tokens));
     this.embedding = 4 * this.tokens * model.embeddingLength;
     this.shapes = tensorShapes(model);
     this.style = styleOf(model.architecture);
-    this.layers = representativeLayers(model, stage.layers);
+    this.layers = representativeLayers(model, stage);
   }
 
   has(tensor: string): boolean {
@@ -108,10 +122,36 @@ class ModelGraph implements GraphContext {
     return this.incoming(name, bytes);
   }
 
+  product(matrix: string, bytes: number, ...sources: readonly Tensor[]): Tensor {
+    const fetched = this.stage.hostMatrices?.get(matrix);
+    if (fetched === undefined) return this.graph.op(bytes, ...sources);
+    const product = this.graph.op(bytes, ...sources, this.graph.op(fetched));
+    return this.weighed(`${matrix}.bias`, product);
+  }
+
+  weighed(vector: string, tensor: Tensor): Tensor {
+    const fetched = this.stage.hostMatrices?.get(vector);
+    if (fetched === undefined) return tensor;
+    return this.graph.inPlace(this.graph.bytesOf(tensor), tensor, this.graph.op(fetched));
+  }
+
+  private output(layer: Layer, attended: Tensor): Tensor {
+    return this.product(block(layer, "attn_output"), this.embedding, attended);
+  }
+
+  fetchedCache(layer: Layer): readonly Tensor[] {
+    if (this.stage.hostCache?.(layer) !== true) return [];
+    const { typeK, typeV, slot } = this.plan;
+    const cells = cellsOf(this, layer) * slot.streams;
+    const key = this.graph.op(stored(cells * layer.kvHeads * layer.keyLength, typeK));
+    if (this.model.mla !== undefined) return [key];
+    return [key, this.graph.op(stored(cells * layer.kvHeads * layer.valueLength, typeV))];
+  }
+
   /** Something made elsewhere; several copies of it stay for good. */
   private incoming(name: string, bytes: number): Tensor {
     const { copies } = this.stage;
-    const made = this.graph.input(bytes * copies);
+    const made = this.late ? this.graph.op(bytes) : this.graph.input(bytes * copies);
     if (copies > 1) this.graph.storeInto(made);
     this.inputs.set(name, made);
     return made;
@@ -156,7 +196,7 @@ class ModelGraph implements GraphContext {
     // a layer norm, unlike an RMS norm, never writes over its input
     const bytes = graph.bytesOf(hidden);
     const normed = this.has("output_norm.bias") ? graph.op(bytes, hidden) : graph.inPlace(bytes, hidden);
-    graph.op(4 * model.vocabularySize * this.outputs, normed);
+    this.product("output", 4 * model.vocabularySize * this.outputs, normed);
   }
 
   private begin(): { hidden: Tensor; normed: Tensor | undefined } {
@@ -196,14 +236,19 @@ class ModelGraph implements GraphContext {
     const embedded = copied
       ? this.incoming("embedded", embedding)
       : graph.op(embedding, this.input("tokens", 4 * tokens));
+    if (!copied || this.model.architecture !== "gemma3n") this.mixedEmbeddings(copied);
+    this.perLayer?.project(embedded);
+    const scales = /^gemma(3|3n|4)$/.test(this.model.architecture) || this.model.temperatureScale;
+    return scales ? graph.inPlace(embedding, embedded, this.input("scales", 4 * tokens)) : embedded;
+  }
+
+  private mixedEmbeddings(copied: boolean): void {
+    const { graph, embedding, tokens } = this;
     const mixed = copied
       ? this.incoming("mixed", embedding)
       : graph.op(embedding, this.input("mixed tokens", 4 * tokens));
     const copy = graph.op(embedding, this.input("mixed embeddings", embedding));
     graph.storeInto(copy, mixed, this.input("mixed slots", 8 * tokens));
-    this.perLayer?.project(embedded);
-    const scales = /^gemma(3|3n|4)$/.test(this.model.architecture) || this.model.temperatureScale;
-    return scales ? graph.inPlace(embedding, embedded, this.input("scales", 4 * tokens)) : embedded;
   }
 
   private extraEmbeddings(embedded: Tensor): PerLayerInput {
@@ -242,7 +287,7 @@ class ModelGraph implements GraphContext {
     if (parallel !== undefined) return this.parallelLayer(layer, hidden, last, parallel, incoming);
     const { graph, style, model } = this;
     if (layer.kind === "none") return this.feedForwardOnly(layer, hidden, last, incoming);
-    const normed = incoming ?? (style.noInputNorm === true ? hidden : graph.op(this.embedding, hidden));
+    const normed = incoming ?? (style.noInputNorm === true ? hidden : this.inputNorm(layer, hidden));
     let mixed =
       model.rules?.recurrent?.kind === "both"
         ? this.sideBySide(layer, hidden, normed)
@@ -261,9 +306,22 @@ class ModelGraph implements GraphContext {
     const fed =
       gemma4 && isMixture(this, layer)
         ? gemma4Mixture(this, layer, middle)
-        : feedForward(this, layer, style.noInputNorm === true ? middle : graph.op(bytes, middle));
+        : feedForward(
+            this,
+            layer,
+            style.noInputNorm === true ? middle : this.middleNorm(layer, graph.op(bytes, middle)),
+          );
     const out = sum(fed, middle, style.residualFirst !== undefined);
     return this.perLayer === undefined ? out : this.perLayer.add(out, last);
+  }
+
+  private inputNorm(layer: Layer, hidden: Tensor): Tensor {
+    return this.weighed(block(layer, "attn_norm"), this.graph.op(this.embedding, hidden));
+  }
+
+  private middleNorm(layer: Layer, normed: Tensor): Tensor {
+    const own = block(layer, "ffn_norm");
+    return this.weighed(this.has(own) ? own : block(layer, "post_attention_norm"), normed);
   }
 
   private hasFeedForward(layer: Layer): boolean {
@@ -278,16 +336,15 @@ class ModelGraph implements GraphContext {
       const out = this.recurrent(layer, normed);
       return model.rules?.recurrent?.kind === "noKvHeadsNoFeedForward" ? out : graph.view(out);
     }
-    if (model.mla !== undefined)
-      return graph.op(this.embedding, latentAttention(this, layer, model.mla, normed));
+    if (model.mla !== undefined) return this.output(layer, latentAttention(this, layer, model.mla, normed));
     if (this.has(block(layer, "attn_kv_a_mqa"))) {
       const projected = expandedLatentAttention(this, layer, normed);
       storeExpanded(this, layer, projected);
       const out = attend(this, layer, projected.query, attentionSizes(this, layer));
       this.beforeTail();
-      return graph.op(this.embedding, out);
+      return this.output(layer, out);
     }
-    return graph.op(this.embedding, attention(this, layer, normed, this.style.attention));
+    return this.output(layer, attention(this, layer, normed, this.style.attention));
   }
 
   private recurrent(layer: Layer, normed: Tensor): Tensor {
@@ -307,14 +364,14 @@ class ModelGraph implements GraphContext {
     const shift = shiftRows(this, layer);
     let attended = mixed;
     const recurrent = mamba2(this, layer, shift, graph.op(embedding, hidden), () => {
-      attended = graph.op(embedding, mixed);
+      attended = this.output(layer, mixed);
     });
     return graph.inPlace(embedding, attended, graph.view(recurrent));
   }
 
   private feedForwardOnly(layer: Layer, hidden: Tensor, last: boolean, incoming: Tensor | undefined): Tensor {
     const { graph } = this;
-    let fed = feedForward(this, layer, incoming ?? graph.op(this.embedding, hidden));
+    let fed = feedForward(this, layer, incoming ?? this.inputNorm(layer, hidden));
     let residual = hidden;
     if (last) {
       fed = this.rows(fed);
@@ -331,10 +388,10 @@ class ModelGraph implements GraphContext {
     incoming: Tensor | undefined,
   ): Tensor {
     const { graph } = this;
-    const normed = incoming ?? graph.op(this.embedding, hidden);
+    const normed = incoming ?? this.inputNorm(layer, hidden);
     const mixed = attention(this, layer, normed, this.style.attention);
     const project = (): Tensor => {
-      const out = graph.op(this.embedding, mixed);
+      const out = this.output(layer, mixed);
       return last ? this.rows(out) : out;
     };
     const early = kind === "first" ? project() : undefined;
@@ -361,22 +418,19 @@ const representatives = new WeakMap<readonly Layer[], readonly Layer[]>();
  * The allocator is in a steady state after a few equal layers: a layer whose surroundings were there before is left
  * out. The first and last layers always stay.
  */
-function representativeLayers(model: Model, all: readonly Layer[]): readonly Layer[] {
-  const found = representatives.get(all);
+function representativeLayers(model: Model, stage: Stage): readonly Layer[] {
+  const all = stage.layers;
+  const fetches = stage.hostMatrices !== undefined || stage.hostCache !== undefined;
+  const found = fetches ? undefined : representatives.get(all);
   if (found !== undefined) return found;
-  const shapes = tensorShapes(model);
-  const look = (layer: Layer): string =>
-    [
-      layer.kind,
-      layer.heads,
-      layer.kvHeads,
-      layer.keyLength,
-      layer.valueLength,
-      layer.ownsKv,
-      layer.feedForward,
-      shapes.has(block(layer, "ffn_down_exps")),
-      shapes.get(block(layer, "ffn_down"))?.join() ?? "",
-    ].join();
+  const own = looksOf(model);
+  const fetched = fetches ? fetchedByLayer(stage) : undefined;
+  const look = (layer: Layer): string => {
+    const plain = own.get(layer) ?? "";
+    return fetches
+      ? `${plain},${fetched?.get(layer.index) ?? 0},${stage.hostCache?.(layer) === true}`
+      : plain;
+  };
   const looks = all.map(look);
   const seen = new Map<string, number>();
   const kept = all.filter((_, i) => {
@@ -385,8 +439,44 @@ function representativeLayers(model: Model, all: readonly Layer[]): readonly Lay
     seen.set(around, times + 1);
     return times < 1 || i >= all.length - 3;
   });
-  representatives.set(all, kept);
+  if (!fetches) representatives.set(all, kept);
   return kept;
+}
+
+const layerLooks = new WeakMap<Model, ReadonlyMap<Layer, string>>();
+
+/** What a layer's part of the graph depends on. */
+function looksOf(model: Model): ReadonlyMap<Layer, string> {
+  const found = layerLooks.get(model);
+  if (found !== undefined) return found;
+  const shapes = tensorShapes(model);
+  const looks = new Map(
+    model.layers.map((layer) => {
+      const { kind, heads, kvHeads, keyLength, valueLength, ownsKv, feedForward } = layer;
+      const mixture = shapes.has(block(layer, "ffn_down_exps"));
+      const width = shapes.get(block(layer, "ffn_down"))?.join() ?? "";
+      const look = [kind, heads, kvHeads, keyLength, valueLength, ownsKv, feedForward, mixture, width];
+      return [layer, look.join()];
+    }),
+  );
+  layerLooks.set(model, looks);
+  return looks;
+}
+
+const fetchedBytes = new WeakMap<ReadonlyMap<string, number>, ReadonlyMap<number, number>>();
+
+/** Bytes each layer fetches, which tells layers of mixed quantisation apart. */
+function fetchedByLayer({ hostMatrices }: Stage): ReadonlyMap<number, number> {
+  const fetched = new Map<number, number>();
+  if (hostMatrices === undefined) return fetched;
+  const found = fetchedBytes.get(hostMatrices);
+  if (found !== undefined) return found;
+  for (const [name, bytes] of hostMatrices) {
+    const layer = Number(/^blk\.(\d+)\./.exec(name)?.[1] ?? -1);
+    fetched.set(layer, (fetched.get(layer) ?? 0) + bytes);
+  }
+  fetchedBytes.set(hostMatrices, fetched);
+  return fetched;
 }
 
 function needsShiftAhead(model: Model, layer: Layer): boolean {

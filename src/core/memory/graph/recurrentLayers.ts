@@ -24,7 +24,7 @@ export function deltaNet(context: GraphContext, layer: Layer, normed: Tensor): T
   const keys = stateSize * groupCount;
   const channels = inner + 2 * keys;
   const shift = shiftRows(context, layer);
-  const mixed = graph.op(wide(context, channels), normed);
+  const mixed = context.product(block(layer, "attn_qkv"), wide(context, channels), normed);
   const padded = graph.op(
     wide(context, channels) + graph.bytesOf(shift),
     graph.view(shift),
@@ -40,10 +40,10 @@ export function deltaNet(context: GraphContext, layer: Layer, normed: Tensor): T
   const done = graph.op(wide(context, inner) + stateBytes(context, layer), q, k, v, alpha, beta, state);
   graph.store(graph.view(done));
   const out = graph.op(wide(context, inner), graph.view(done));
-  const z = graph.op(wide(context, inner), normed);
+  const z = context.product(block(layer, "attn_gate"), wide(context, inner), normed);
   const gate = graph.op(wide(context, inner), graph.view(z));
   const gated = graph.inPlace(wide(context, inner), out, gate);
-  return graph.op(context.embedding, graph.view(gated));
+  return context.product(block(layer, "ssm_out"), context.embedding, graph.view(gated));
 }
 
 /** alpha and beta: two small products, or one whose halves are copied out (Qwen3-Next). */
@@ -65,7 +65,7 @@ export function mamba(context: GraphContext, layer: Layer, shift: Tensor, normed
   const { graph, model } = context;
   const { innerSize: inner, stateSize, timeStepRank } = model.stateKeys;
   const wideInner = wide(context, inner);
-  const both = graph.op(2 * wideInner, normed);
+  const both = context.product(block(layer, "ssm_in"), 2 * wideInner, normed);
   const padded = graph.op(wideInner + graph.bytesOf(shift), graph.view(shift), graph.view(both));
   graph.store(graph.view(padded));
   const x = graph.inPlace(wideInner, graph.op(wideInner, padded));
@@ -76,7 +76,7 @@ export function mamba(context: GraphContext, layer: Layer, shift: Tensor, normed
   context.beforeTail();
   const z = graph.op(wideInner, graph.view(both));
   const y = graph.inPlace(wideInner, graph.view(scanned), graph.inPlace(wideInner, x));
-  return graph.op(context.embedding, graph.op(wideInner, z, y));
+  return context.product(block(layer, "ssm_out"), context.embedding, graph.op(wideInner, z, y));
 }
 
 /**
@@ -95,7 +95,7 @@ export function mamba2(
   const wideInner = wide(context, inner);
   const channels = inner + 2 * groupCount * stateSize;
   const projected = context.size(block(layer, "ssm_in"), 1, inner + channels + heads);
-  const all = graph.op(wide(context, projected), normed);
+  const all = context.product(block(layer, "ssm_in"), wide(context, projected), normed);
   const padded = graph.op(wide(context, channels) + graph.bytesOf(shift), graph.view(shift), graph.view(all));
   graph.store(graph.view(padded));
   const convolved = graph.inPlace(wide(context, channels), graph.op(wide(context, channels), padded));
@@ -109,23 +109,18 @@ export function mamba2(
   const y = graph.inPlace(wideInner, graph.view(scanned), skip);
   const gated = graph.op(wideInner, z, y);
   const last = context.has(block(layer, "ssm_norm")) ? graph.op(wideInner, graph.view(gated)) : gated;
-  return graph.op(context.embedding, graph.view(last));
+  return context.product(block(layer, "ssm_out"), context.embedding, graph.view(last));
 }
 
 /** Short convolution of LFM2 (src/models/lfm2.cpp). */
-export function shortConvolution(
-  context: GraphContext,
-  _layer: Layer,
-  shift: Tensor,
-  normed: Tensor,
-): Tensor {
+export function shortConvolution(context: GraphContext, layer: Layer, shift: Tensor, normed: Tensor): Tensor {
   const { graph, embedding } = context;
-  const all = graph.op(3 * embedding, normed);
+  const all = context.product(block(layer, "shortconv.in_proj"), 3 * embedding, normed);
   const bx = graph.op(embedding, graph.view(all), graph.view(all));
   const padded = graph.op(embedding + graph.bytesOf(shift), graph.view(shift), graph.view(bx));
   graph.store(graph.view(padded));
   context.beforeTail();
   const convolved = graph.op(embedding, padded);
   const gated = graph.inPlace(embedding, graph.view(all), convolved);
-  return graph.op(embedding, graph.view(gated));
+  return context.product(block(layer, "shortconv.out_proj"), embedding, graph.view(gated));
 }

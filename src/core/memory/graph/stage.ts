@@ -1,4 +1,5 @@
 import type { Layer } from "../../model/model";
+import type { Backend } from "../devices";
 
 /** The part of a model's graph one device works on. */
 export interface Stage {
@@ -13,6 +14,10 @@ export interface Stage {
   readonly end: "logits" | "handover" | "nothing";
   /** Copies of everything that comes in, for pipeline parallelism; more than one are never freed. */
   readonly copies: number;
-  /** Flash attention on CUDA keeps f16 copies of a quantised layer's K and V behind its output. */
-  readonly staging: boolean;
+  /** Whose flash attention: some keep scratch space behind its output. */
+  readonly flashScratch: Backend;
+  /** Bytes of the matrices that lie on the host and are fetched for each product, by name without `.weight`. */
+  readonly hostMatrices?: ReadonlyMap<string, number>;
+  /** The layer's cache is on the host. */
+  readonly hostCache?: (layer: Layer) => boolean;
 }

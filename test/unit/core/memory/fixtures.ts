@@ -70,6 +70,8 @@ export interface TruthRow {
   /** The draft context of a model's own MTP blocks, not the main one. */
   readonly draftContext: boolean;
   readonly options: LaunchOptions;
+  /** What came out of `-fa auto`. */
+  readonly flashAttention: boolean;
   readonly devices: readonly MemoryDevice[];
   readonly nCtx: number;
   readonly nCtxSeq: number;
@@ -117,7 +119,8 @@ export function truth(): { readonly rows: readonly TruthRow[]; readonly refused:
         backend: at("backend") as TruthRow["backend"],
         caller: at("caller") as TruthRow["caller"],
         draftContext: at("context") !== "main",
-        options: flash === 0 ? { ...options, flashAttn: "off" } : options,
+        options,
+        flashAttention: flash === 1,
         devices: devicesOf(String(at("backend")), Number(at("devices"))),
         nCtx,
         nCtxSeq,
