@@ -26,6 +26,7 @@ const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
   showLog: "llamaGauge.showLog",
   copyPackedPrompt: "llamaGauge.copyPackedPrompt",
   dropToFit: "llamaGauge.dropToFit",
+  includeAll: "llamaGauge.includeAll",
   manageTrust: "workbench.trust.manage",
 };
 

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { fileKindName } from "../core/report/fileKindName";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
@@ -7,6 +8,7 @@ import type { CountedFile } from "../core/tokens/tokenCount";
 import { tokenTree, type TokenNode } from "../core/tokens/tokenTree";
 import { contextBar } from "./charts/contextBar";
 import { treemapChart } from "./charts/treemapChart";
+import { choiceBar, fileSwitch, kindList, leftOutOf } from "./choice";
 import { card, dataTable, missing } from "./parts";
 import type { View } from "./view";
 
@@ -19,8 +21,11 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
     title: say`Room`,
     question: say`what fills the context`,
     twin: files.length > 0,
-    body: html`${files.length === 0 ? noFiles(view) : view.ui.room === "picture" ? treemapChart(view, treeOf(files)) : fileTable(view, report)}
-    ${contextBar(view, report.acceptance)} ${skippedList(view, report)}`,
+    body: html`${files.length === 0 ? noFiles(view) : choiceBar(view, report)}
+    ${files.length === 0 ? nothing : view.ui.room === "picture" ? treemapChart(view, treeOf(files), leftOutOf(report)) : fileTable(view, report)}
+    ${kindList(view, report)} ${contextBar(view, report.acceptance)}
+    ${report.tokens.notes.map((note) => html`<p class="dim">${view.words(note)}</p>`)}
+    ${skippedList(view, report)}`,
   });
 }
 
@@ -41,16 +46,22 @@ function noFiles(view: View): TemplateResult {
   );
 }
 
-function fileTable(view: View, { tokens }: GaugeReport): TemplateResult {
+function fileTable(view: View, report: GaugeReport): TemplateResult {
+  const { tokens } = report;
+  const out = leftOutOf(report);
   const sorted = tokens.files.toSorted((a, b) => b.tokens - a.tokens);
   const shown = view.ui.allFiles ? sorted : sorted.slice(0, rowsAtFirst);
-  const row = ({ file, tokens: own }: CountedFile): (string | TemplateResult)[] => [
-    html`<button type="button" class="link" @click=${() => view.post({ type: "openFile", path: file.path })}>
-      ${visibleName(file.label)}
-    </button>`,
+  const row = (counted: CountedFile): (string | TemplateResult)[] => [
+    html`${fileSwitch(view, counted, out.has(counted.file.path))}${nameOf(view, counted)}`,
+    ...figures(counted),
+  ];
+  const figures = ({ file, tokens: own, mark }: CountedFile): (string | TemplateResult)[] => [
     view.words(say`${count(own)}`),
     view.words(say`${percent((100 * own) / Math.max(1, tokens.tokens))}`),
     view.words(say`${bytes(file.bytes)}`),
+    mark === undefined
+      ? ""
+      : html`<span title=${view.words(mark.evidence)}>${view.words(fileKindName(mark.kind))}</span>`,
   ];
   return html`${dataTable(
     view,
@@ -60,6 +71,7 @@ function fileTable(view: View, { tokens }: GaugeReport): TemplateResult {
       { title: say`Tokens`, figures: true },
       { title: say`Share`, figures: true },
       { title: say`Size`, figures: true },
+      { title: say`Mark` },
     ],
     shown.map(row),
   )}
@@ -70,6 +82,11 @@ function fileTable(view: View, { tokens }: GaugeReport): TemplateResult {
           ${view.words(say`Show all ${count(sorted.length)} files`)}
         </button>`
   }`;
+}
+
+function nameOf(view: View, { file }: CountedFile): TemplateResult {
+  const open = (): void => view.post({ type: "openFile", path: file.path });
+  return html`<button type="button" class="link" @click=${open}>${visibleName(file.label)}</button>`;
 }
 
 function skippedList(view: View, { tokens }: GaugeReport): TemplateResult | typeof nothing {

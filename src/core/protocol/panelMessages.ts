@@ -49,6 +49,7 @@ export const panelCommands = [
   "showLog",
   "copyPackedPrompt",
   "dropToFit",
+  "includeAll",
   "manageTrust",
 ] as const;
 

@@ -1,4 +1,5 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
+import { fileKindName } from "../../core/report/fileKindName";
 import { visibleName } from "../../core/report/visibleName";
 import { count, percent, say } from "../../core/text";
 import type { TokenNode } from "../../core/tokens/tokenTree";
@@ -9,7 +10,7 @@ import type { View } from "../view";
 const heats = 5;
 
 /** The files by tokens. A picture for the eye; the table twin is the one for keyboard and screen reader. */
-export function treemapChart(view: View, top: TokenNode): TemplateResult {
+export function treemapChart(view: View, top: TokenNode, leftOut: ReadonlySet<string>): TemplateResult {
   const width = view.ui.width;
   const height = Math.round(Math.min(420, Math.max(220, width * 0.3)));
   const tiles = treemapLayout(top, width, height);
@@ -26,7 +27,9 @@ export function treemapChart(view: View, top: TokenNode): TemplateResult {
     role="img"
     aria-label=${label}
   >
-    ${tiles.map((tile) => (tile.kind === "folder" ? folderTile(tile) : leafTile(view, tile, top, largest)))}
+    ${tiles.map((tile) =>
+      tile.kind === "folder" ? folderTile(tile) : leafTile(view, tile, { top, largest, leftOut }),
+    )}
   </svg>`;
 }
 
@@ -42,8 +45,15 @@ function folderTile(tile: Tile): SVGTemplateResult {
   </g>`;
 }
 
-function leafTile(view: View, tile: Tile, top: TokenNode, largest: number): SVGTemplateResult {
+interface Whole {
+  readonly top: TokenNode;
+  readonly largest: number;
+  readonly leftOut: ReadonlySet<string>;
+}
+
+function leafTile(view: View, tile: Tile, { top, largest, leftOut }: Whole): SVGTemplateResult {
   const { node } = tile;
+  const mark = tile.kind === "file" ? node.file?.mark : undefined;
   const path = tile.kind === "file" ? node.file?.file.path : undefined;
   const heat = Math.min(heats, 1 + Math.floor((heats * node.tokens) / largest));
   const share = percent((100 * node.tokens) / Math.max(1, top.tokens));
@@ -51,10 +61,23 @@ function leafTile(view: View, tile: Tile, top: TokenNode, largest: number): SVGT
     tile.kind === "rest"
       ? view.words(say`${count(tile.files)} small files`)
       : view.words(say`${visibleName(node.label)}: ${count(node.tokens)} tokens, ${share} of all`);
+  const out = path !== undefined && leftOut.has(path);
+  const box = { x: tile.x, y: tile.y, width: tile.width, height: tile.height };
   const open = path === undefined ? nothing : () => view.post({ type: "openFile", path });
-  return svg`<g class="tile ${tile.kind} ${tile.kind === "file" ? `heat${heat}` : ""}" @click=${open}>
-    <title>${title}</title>
-    <rect x=${tile.x} y=${tile.y} width=${tile.width} height=${tile.height} rx="3" />
+  const kinds = [
+    tile.kind,
+    tile.kind === "file" ? `heat${heat}` : "",
+    mark === undefined ? "" : "marked",
+    out ? "out" : "",
+  ];
+  return svg`<g class="tile ${kinds.join(" ")}" @click=${open}>
+    <title>${[title, ...(mark === undefined ? [] : [view.words(fileKindName(mark.kind)), view.words(mark.evidence)]), ...(out ? [view.words(say`not in the prompt`)] : [])].join("\n")}</title>
+    <rect x=${box.x} y=${box.y} width=${box.width} height=${box.height} rx="3" />
+    ${
+      mark === undefined
+        ? nothing
+        : svg`<rect class="hatch" x=${box.x} y=${box.y} width=${box.width} height=${box.height} rx="3" />`
+    }
     ${tileText(view, tile)}
   </g>`;
 }
