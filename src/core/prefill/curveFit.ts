@@ -1,4 +1,5 @@
 import type { CurvePoint, DepthCurve } from "./depthCurve";
+import { isKneeProne } from "./kneeProne";
 
 /** Mean cost of a token at the mid-point of one measured span. */
 export interface Knot {
@@ -41,6 +42,8 @@ const smallBatch = 64;
 const tailStart = 0.25;
 /** The same where the cost bends up inside the probe. */
 const kneeTailStart = 0.6;
+/** Part of the curvature that the next stretch of knee-prone series really had (0.33 and 0.49 in two series). */
+const damping = 0.4;
 /** Probes that end before this depth show no bend. */
 const shallowest = 24_576;
 /** Up to this many knots a bend is continued as a parabola; with more, the slope of the last ones shows it. */
@@ -58,7 +61,7 @@ export function fitCurve(curve: DepthCurve): CurveFit {
   const knots = withoutWarmUp(measured);
   const tail = tailOf(measured);
   const line = robustLine(tail);
-  const bend = bendOf(knots);
+  const bend = bendOf(knots) ?? (isKneeProne(curve.key) ? dampedBend(knots) : undefined);
   return {
     knots,
     end,
@@ -256,6 +259,27 @@ function bendOf(knots: readonly Knot[]): Pick<CurveFit, "a" | "b" | "c" | "bendB
   const { a, b } = robustLine(before.slice(-2));
   const excess = last.secondsPerToken - (a + b * last.position);
   return { a, b, c: excess / ((last.position - p) * (last.position - q)), bendBetween: [p, q] };
+}
+
+/**
+ * Where the cost is known to rise ever faster, part of the curvature of the last three knots is believed. Elsewhere a
+ * free parabola through few points doubles the error.
+ */
+function dampedBend(knots: readonly Knot[]): ReturnType<typeof bendOf> {
+  const [first, second, third] = knots.slice(-3);
+  if (first === undefined || second === undefined || third === undefined || knots.length > fewKnots)
+    return undefined;
+  const slope = (from: Knot, to: Knot): number =>
+    (to.secondsPerToken - from.secondsPerToken) / (to.position - from.position);
+  const b = slope(second, third);
+  const curvature = (b - slope(first, second)) / (third.position - first.position);
+  if (curvature <= 0 || b <= 0) return undefined;
+  return {
+    a: third.secondsPerToken - b * third.position,
+    b,
+    c: damping * curvature,
+    bendBetween: [second.position, third.position],
+  };
 }
 
 export function median(values: readonly number[]): number {
