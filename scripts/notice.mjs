@@ -35,7 +35,8 @@ export function notice(root, inputs) {
 
 /** The packages' folders, sorted. */
 export function packageFolders(inputs) {
-  const folder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
+  // a file that a plugin loaded has the plugin's namespace before it
+  const folder = /^(?:[\w-]+:)?(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//;
   return [...new Set(inputs.flatMap((file) => folder.exec(file)?.[1] ?? []))].sort();
 }
 
