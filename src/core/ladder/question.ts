@@ -1,5 +1,5 @@
-/** Shown where the value belongs: as many characters as a value has. */
-export const blank = "??????";
+/** Shown where the value belongs: six digits like a value, but none begins with 0. */
+export const blank = "000000";
 
 /** What stands before the notes. The salt makes every run's prompt new to any cache. */
 export const introduction = (salt: string): string =>
@@ -10,7 +10,7 @@ export function recallQuestion(keys: readonly string[]): string {
   const skeleton = keys.map((key) => `"${key}": "${blank}"`).join(", ");
   return [
     "\n\n### Question",
-    "Answer from the notes above only. Reply with this JSON object and nothing else, with every ?????? replaced by the value of that registry entry:",
+    `Answer from the notes above only. Reply with this JSON object and nothing else, with every ${blank} replaced by the value of that registry entry:`,
     `{${skeleton}}`,
   ].join("\n");
 }

@@ -35,7 +35,7 @@ export function outcomeOf(
   others: ReadonlySet<string>,
 ): CanaryOutcome {
   const value = answer === undefined ? "" : plain(answer);
-  if (value === "" || value === blank || /^(null|none|unknown|n\/a|\?+)$/.test(value)) return "missing";
+  if (value === "" || value === blank || /^(null|none|unknown|n\/a|\?+|0+)$/.test(value)) return "missing";
   if (value === plain(canary.value)) return "correct";
   if (canary.twin !== undefined && value === plain(canary.twin.value)) return "twin";
   return others.has(value) ? "other" : "invented";

@@ -12,8 +12,9 @@ export interface TensorSpec {
   /** Fastest dimension first, as in ggml. */
   readonly shape: readonly number[];
   readonly type: TensorType;
-  /** Random values lie in ±`random`. */
-  readonly fill: { readonly random: number } | { readonly constant: number };
+  /** Random values lie in ±`random`; `values` are f32, in the order of the file. */
+  readonly fill:
+    { readonly random: number } | { readonly constant: number } | { readonly values: Float32Array };
 }
 
 export const tensorTypeId = (tensor: TensorSpec): number => tensorTypes[tensor.type].id;
@@ -29,7 +30,8 @@ export function tensorBytes(tensor: TensorSpec): number {
 /** The tensor's bytes; the same seed gives the same bytes. */
 export function tensorData(tensor: TensorSpec, seed: number): Buffer {
   const data = Buffer.alloc(tensorBytes(tensor));
-  if ("constant" in tensor.fill) fillConstant(data, tensor.type, tensor.fill.constant);
+  if ("values" in tensor.fill) fillValues(data, tensor, tensor.fill.values);
+  else if ("constant" in tensor.fill) fillConstant(data, tensor.type, tensor.fill.constant);
   else fillRandom(data, tensor.type, tensor.fill.random, seed);
   return data;
 }
@@ -37,6 +39,12 @@ export function tensorData(tensor: TensorSpec, seed: number): Buffer {
 function fillConstant(data: Buffer, type: TensorType, value: number): void {
   if (type !== "f32") throw new Error("constant tensors are f32");
   for (let at = 0; at < data.length; at += 4) data.writeFloatLE(value, at);
+}
+
+function fillValues(data: Buffer, { name, type }: TensorSpec, values: Float32Array): void {
+  if (type !== "f32" || values.length * 4 !== data.length)
+    throw new Error(`${name}: needs ${data.length / 4} f32 values`);
+  values.forEach((value, index) => data.writeFloatLE(value, index * 4));
 }
 
 function fillRandom(data: Buffer, type: TensorType, reach: number, seed: number): void {
