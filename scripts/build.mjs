@@ -1,8 +1,9 @@
-// Bundles the five programs of the product into dist/. `--watch` rebuilds on change, `--production` minifies.
+// Bundles the programs of the product into dist/. `--watch` rebuilds on change, `--production` minifies.
 import { build, context } from "esbuild";
 import { chmodSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { buildWithLazyParts } from "./lazyParts.mjs";
 
 const root = path.join(import.meta.dirname, "..");
 
@@ -35,9 +36,13 @@ function programs({ production, outdir }) {
 
 /** Builds once; resolves to the source files that went into the bundles, relative to the checkout. */
 export async function buildProduct({ production = false, outdir = "dist" } = {}) {
-  const results = await Promise.all(programs({ production, outdir }).map((program) => build(program)));
+  const [extension, ...others] = programs({ production, outdir });
+  const results = await Promise.all([
+    buildWithLazyParts(extension),
+    ...others.map((program) => build(program)),
+  ]);
   chmodSync(path.resolve(root, outdir, "cli.js"), 0o755);
-  return [...new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+  return [...new Set(results.flat().flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
 }
 
 async function watch() {

@@ -19,6 +19,11 @@ export type UserErrorReason =
 export class UserError extends Error {
   override readonly name = "UserError";
 
+  /** Also one from another bundle of ours, which has a class of its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "UserError" && "remedy" in value;
+  }
+
   constructor(
     readonly reason: UserErrorReason,
     readonly problem: Text,

@@ -2,27 +2,41 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { repository } from "../support/repository";
 import { activated } from "./support";
 
 const budgetMs = 50;
+const outdir = path.join(repository, `out/activation-${process.pid}`);
 
 describe("activation", () => {
-  before(activated);
+  before(async function () {
+    this.timeout(60_000);
+    await activated();
+    await buildAsShipped();
+  });
+  after(() => rmSync(outdir, { recursive: true }));
 
-  it(`loads the extension's code in at most ${budgetMs} ms of processor time`, () => {
-    const text = readFileSync(path.join(repository, "dist/extension.js"), "utf8");
+  it(`loads the shipped code in at most ${budgetMs} ms of processor time`, () => {
+    const text = readFileSync(path.join(outdir, "extension.js"), "utf8");
     const milliseconds = [1, 2, 3].map((round) => {
       // a text that V8 has not compiled yet, in the extension's folder so that it may import "vscode"
-      const copy = path.join(repository, `out/activation-${process.pid}-${round}.cjs`);
+      const copy = path.join(outdir, `extension${round}.js`);
       writeFileSync(copy, `${text}\n// ${process.pid} ${round}`);
       const start = process.cpuUsage();
       createRequire(copy)(copy);
       const { user, system } = process.cpuUsage(start);
-      rmSync(copy);
       return (user + system) / 1000;
     });
     console.log(`    loaded in ${milliseconds.map((value) => value.toFixed(1)).join(", ")} ms`);
     assert.ok(Math.min(...milliseconds) <= budgetMs, milliseconds.join());
   });
 });
+
+async function buildAsShipped(): Promise<void> {
+  const script = pathToFileURL(path.join(repository, "scripts/build.mjs")).href;
+  const { buildProduct } = (await import(script)) as {
+    readonly buildProduct: (options: { production: boolean; outdir: string }) => Promise<unknown>;
+  };
+  await buildProduct({ production: true, outdir });
+}

@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { commands, Selection, Uri, window, workspace } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
+import { startSilentLlamaServer, type SilentLlamaServer } from "../support/silentLlamaServer";
 import { activated, configure, copiedBy, diagnostic, until } from "./support";
 
 interface Acceptance {
@@ -118,75 +117,69 @@ describe("an estimate in VS Code with a real llama-server", () => {
   });
 });
 
-describe("cancelling an estimate in VS Code", () => {
-  /** Says it is a llama-server, and never answers a count. */
-  let silent: Server;
-  let asked = 0;
-  let open = 0;
-  const url = (): string => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+describe("an estimate in VS Code that a stuck server holds up", () => {
+  let silent: SilentLlamaServer;
 
   before(async () => {
     await activated();
-    silent = createServer((request, response) => {
-      if (request.url?.startsWith("/tokenize")) {
-        asked++;
-        open++;
-        response.on("close", () => open--);
-        return;
-      }
-      const props = {
-        default_generation_settings: { n_ctx: 4096 },
-        total_slots: 1,
-        model_path: "/nowhere/model.gguf",
-        build_info: "b11669-test",
-        chat_template: "",
-      };
-      response.setHeader("content-type", "application/json");
-      const body = request.url?.startsWith("/props")
-        ? props
-        : request.url?.startsWith("/slots")
-          ? []
-          : { data: [] };
-      response.end(JSON.stringify(body));
-    });
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    await configure({ "server.url": url(), showPanelOnEstimate: false });
+    silent = await startSilentLlamaServer();
   });
+  beforeEach(() => configure({ "server.url": silent.url, showPanelOnEstimate: false }));
   after(async () => {
-    silent.closeAllConnections();
-    silent.close();
+    await silent.stop();
     await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
   });
 
-  it("ends the request and falls back to what was known", async () => {
+  function begin(name: string): Thenable<unknown> {
+    return commands.executeCommand("llamaGauge.estimate", inside(name), [inside(name)]);
+  }
+  const counting = async (before: number): Promise<void> => {
+    await until("the count to begin", () => silent.asked() > before || undefined);
+  };
+  const ended = async (): Promise<void> => {
+    await until("the request to end", () => silent.waiting() === 0 || undefined);
+  };
+
+  it("is cancelled with its request, and falls back to what was known", async () => {
     const before = await diagnostic("State");
-    const outcome = commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]);
-    await until("the count to begin", () => asked > 0 || undefined);
+    const outcome = begin("src");
+    await counting(0);
     assert.equal(await diagnostic("State"), "counting");
     await commands.executeCommand("llamaGauge.cancel");
     assert.equal(await outcome, "cancelled");
     assert.equal(await diagnostic("State"), before);
-    await until("the request to end", () => open === 0 || undefined);
+    await ended();
   });
 
-  it("happens to the older one when a newer one is wanted", async () => {
-    const first = commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]);
-    const begun = asked;
-    await until("the count to begin", () => asked > begun || undefined);
+  it("is cancelled by a newer one", async () => {
+    const asked = silent.asked();
+    const first = begin("src");
+    await counting(asked);
     await configure({ "server.url": "http://127.0.0.1:9" });
-    const second = commands.executeCommand("llamaGauge.estimate", inside("docs"), [inside("docs")]);
+    const second = begin("docs");
     assert.equal(await first, "cancelled");
     assert.equal(await second, "done");
-    await until("the request to end", () => open === 0 || undefined);
+    await ended();
   });
 
-  it("works while 5,000 files are being listed", async () => {
+  it("fails with one clear error when the server dies", async () => {
+    const dying = await startSilentLlamaServer();
+    await configure({ "server.url": dying.url });
+    const outcome = begin("src");
+    await until("the count to begin", () => dying.asked() > 0 || undefined);
+    await dying.stop();
+    // the command tells the user itself and resolves to nothing
+    assert.equal(await outcome, undefined);
+    assert.equal(await diagnostic("State"), "failed");
+  });
+
+  it("is cancelled while 5,000 files are being listed", async () => {
     const many = path.join(folder().fsPath, "many");
     for (let i = 0; i < 50; i++) {
       mkdirSync(path.join(many, String(i)), { recursive: true });
       for (let k = 0; k < 100; k++) writeFileSync(path.join(many, String(i), `${k}.txt`), `file ${k}\n`);
     }
-    const outcome = commands.executeCommand("llamaGauge.estimate", Uri.file(many), [Uri.file(many)]);
+    const outcome = begin("many");
     await commands.executeCommand("llamaGauge.cancel");
     assert.equal(await outcome, "cancelled");
     await workspace.fs.delete(Uri.file(many), { recursive: true });

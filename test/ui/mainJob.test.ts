@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { formatBytes, formatNumber } from "../../src/core/format";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { startSilentLlamaServer } from "../support/silentLlamaServer";
 import { check, type CheckResult } from "./support/commandLine";
 import { openWorkbench, screenshotWhenFailed, type Theme, type Workbench } from "./support/workbench";
 
@@ -140,5 +141,30 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     await workbench.runCommand("Llama Gauge: Estimate Again");
     await workbench.webview().getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
     await workbench.statusBarItem().filter({ hasNotText: "(stale)" }).waitFor();
+  });
+});
+
+describe("an estimate that takes long, with the panel closed", () => {
+  it("shows a notification that can cancel it, and leaves nothing behind", async () => {
+    const silent = await startSilentLlamaServer();
+    try {
+      await workbench.runCommand("View: Close All Editors");
+      await workbench.configure({
+        "llamaGauge.server.url": silent.url,
+        "llamaGauge.showPanelOnEstimate": false,
+      });
+      await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
+      await workbench.runCommand("Llama Gauge: Estimate Workspace");
+      const toast = workbench.notification("Counting the tokens of harbour");
+      await toast.waitFor();
+      await workbench.screenshot("progress");
+      await toast.hover();
+      await toast.getByRole("button", { name: "Cancel" }).click();
+      await toast.waitFor({ state: "hidden" });
+      await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
+      await expect.poll(silent.waiting).toBe(0);
+    } finally {
+      await silent.stop();
+    }
   });
 });
