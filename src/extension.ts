@@ -32,9 +32,7 @@ export function activate(context: ExtensionContext): void {
   const cacheFolder = context.globalStorageUri.fsPath;
   const starter = store.add(new ServerStarter(startOutside(() => settings.value, context.logUri.fsPath)));
   const attached = (): ServerStarter["attached"] => starter.attached;
-  const adapters = store.add(
-    extensionAdapters({ settings, keys, log, cacheFolder, version, attached }),
-  );
+  const adapters = store.add(extensionAdapters({ settings, keys, log, cacheFolder, version, attached }));
 
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));

@@ -8,8 +8,19 @@ import { count, say } from "./core/text";
 import type { Setup } from "./node/estimateParts";
 import type { DiscoveryOptions } from "./node/serverDiscovery";
 
-/** The configured server with its key; nothing configured: whatever answers on this machine. */
-export async function serverOptions({ serverUrl }: Settings, keys: ApiKeys): Promise<DiscoveryOptions> {
+/** A server started from this window. */
+export interface AttachedServer {
+  readonly url: string;
+  readonly apiKey?: string;
+}
+
+/** The server started here, else the configured one with its key; neither: whatever answers on this machine. */
+export async function serverOptions(
+  { serverUrl }: Settings,
+  keys: ApiKeys,
+  attached: AttachedServer | undefined,
+): Promise<DiscoveryOptions> {
+  if (attached !== undefined) return withKey(attached.url, attached.apiKey ?? (await keys.get(attached.url)));
   return serverUrl === "" ? {} : withKey(serverUrl, await keys.get(serverUrl));
 }
 

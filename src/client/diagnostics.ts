@@ -1,5 +1,8 @@
 import { env, version, workspace } from "vscode";
 import { formatText } from "../core/format";
+import { joinCommandLine } from "../core/launch/joinCommandLine";
+import { maskSecrets } from "../core/launch/secrets";
+import { splitCommandLine } from "../core/launch/splitCommandLine";
 import { reportOf } from "../core/protocol/panelMessages";
 import type { GaugeState } from "../core/report/gaugeState";
 import type { SettingProblem, Settings } from "./settings";
@@ -32,11 +35,17 @@ export function diagnostics(
       ["Memory", memory.known ? memory.value : formatText(memory.why)],
     );
   }
-  facts.push(["Settings", settings], ["Unusable settings", problems]);
+  facts.push(["Settings", withoutKeys(settings)], ["Unusable settings", problems]);
   return facts
     .map(
       ([name, value]) =>
         `- **${name}:** ${typeof value === "string" ? value : `\`${JSON.stringify(value)}\``}`,
     )
     .join("\n");
+}
+
+/** A command line in the settings may have a key in it. */
+function withoutKeys(settings: Settings): Settings {
+  const words = splitCommandLine(settings.serverArguments, "posix");
+  return { ...settings, serverArguments: joinCommandLine(maskSecrets(words), "posix") };
 }

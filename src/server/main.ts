@@ -127,7 +127,11 @@ connection.onCodeAction((params) => features.codeActionsOf(params, words));
 connection.onCodeLens(({ textDocument }) => {
   const preset = reader.preset(textDocument.uri);
   if (preset === undefined) return [];
-  const labels = { show: words.say(say`Show memory budget`), copy: words.say(say`Copy as command line`) };
+  const labels = {
+    show: words.say(say`Show memory budget`),
+    start: words.say(say`Start`),
+    copy: words.say(say`Copy as command line`),
+  };
   return features.lensesOf(
     preset,
     textDocument.uri,

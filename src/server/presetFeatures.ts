@@ -181,7 +181,7 @@ export function lensesOf(
   uri: string,
   cost: (model: PresetModel) => SectionCost | undefined,
   words: Words,
-  labels: { readonly show: string; readonly copy: string },
+  labels: { readonly show: string; readonly start: string; readonly copy: string },
 ): CodeLens[] {
   return preset.models.slice(0, maxLenses).flatMap((model) => {
     const { header } = model.section;
@@ -192,6 +192,7 @@ export function lensesOf(
     const range = spanRange(header);
     return [
       { range, command: { title, command: lensCommands.showBudget, arguments: [command] } },
+      { range, command: { title: labels.start, command: lensCommands.startServer, arguments: [command] } },
       { range, command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] } },
     ];
   });

@@ -77,11 +77,12 @@ function readServer(listed: ListedProcess): RunningServer | undefined {
     origins,
     role: model === undefined && !preset ? "router" : "single",
     needsKey: given.some(({ option }) => option.name === "--api-key" || option.name === "--api-key-file"),
-    urls: urlsOf(options),
+    urls: serverUrls(options),
   };
 }
 
-function urlsOf({ host, port, apiPrefix = "" }: LaunchOptions): string[] {
+/** Where a llama-server with these options may answer, the likeliest first; none for a socket or a port of its own choice. */
+export function serverUrls({ host, port, apiPrefix = "" }: LaunchOptions): string[] {
   const named = (host ?? "127.0.0.1").split(",").filter((name) => name !== "" && !name.endsWith(".sock"));
   const ports = port === undefined ? defaultPorts : port > 0 ? [port] : [];
   return named.flatMap((name) => {

@@ -1,4 +1,4 @@
-import { LaunchBuilder, type GivenOption } from "../launch/launchBuilder";
+import { LaunchBuilder, secretMask, type GivenOption } from "../launch/launchBuilder";
 import type { LaunchOptions, OptionOrigin } from "../launch/launchOptions";
 import { checkValue, falsy, truthy } from "../launch/optionValue";
 import { optionOfKey, type NamedOption } from "../launch/serverOptions";
@@ -152,4 +152,19 @@ export function modelArguments(model: PresetModel): string[] {
     const flag = on ? option.name : option.negatives.at(-1);
     return flag === undefined ? [] : [flag];
   });
+}
+
+/** The command line of a model of a preset as it is, with its token: for starting it, never for showing. */
+export function startArguments(preset: Preset, model: PresetModel): string[] {
+  const argv = modelArguments(model);
+  return argv.map((word, index) => {
+    const flag = argv[index - 1];
+    if (word !== secretMask || flag === undefined) return word;
+    const entries = sectionsOf(preset, model).flatMap((section) => sectionEntries(section).counting);
+    return entries.find(({ named }) => named.option.name === flag)?.entry.value.text ?? word;
+  });
+}
+
+function sectionsOf({ defaults }: Preset, { section }: PresetModel): readonly PresetSection[] {
+  return defaults === undefined ? [section] : [section, defaults];
 }

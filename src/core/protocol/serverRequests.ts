@@ -58,5 +58,5 @@ export interface SectionCommand {
 export const lensCommands = {
   showBudget: "llamaGauge.showMemoryBudget",
   copyCommandLine: "llamaGauge.preset.copyCommandLine",
-  startServer: "llamaGauge.preset.startServer",
+  startServer: "llamaGauge.startServer",
 } as const;
