@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
-import { unpackVocabulary } from "../core/tokens/kernel/bundle";
+import { fingerprintOf, unpackVocabulary } from "../core/tokens/kernel/bundle";
 import { tokenizerOf, type Kernel } from "../core/tokens/kernel/kernel";
 import { longestRun } from "../core/tokens/longRuns";
 import { UserError } from "../core/userError";
@@ -61,11 +60,8 @@ function answer(
   switch (task.kind) {
     case "open": {
       const opened = openVocabulary(task.file, task.cacheDir);
-      const fingerprint = createHash("sha256")
-        .update(new Uint8Array(opened.block))
-        .digest("hex")
-        .slice(0, 32);
-      return { kind: "opened", block: opened.block, keys: opened.vocabulary.keys, fingerprint };
+      const { block: shared, vocabulary } = opened;
+      return { kind: "opened", block: shared, keys: vocabulary.keys, fingerprint: fingerprintOf(shared) };
     }
     case "count": {
       const kernel = kernels.of(block);

@@ -9,6 +9,9 @@ import type { Checkpoint, TokenSink } from "./tokenSink";
 /** Pieces up to this many symbols are merged by scanning for the best pair; longer ones with a heap. */
 const shortPiece = 48;
 
+const noRank = 0x7fffffff;
+const notAsked = -2;
+
 /** Merges between two checkpoints. */
 const mergesPerCheck = 1 << 16;
 
@@ -22,7 +25,11 @@ export class BpeMerger {
   /** Tokens of every byte alone, in a byte-level vocabulary. */
   private readonly byteCounts: Int32Array | undefined;
   private symbols = new Int32Array(256);
-  private candidates = new Int32Array(256);
+  /** Of the pair of each symbol with its right neighbour: place of its merge, and rank. */
+  private readonly candidates = new Int32Array(shortPiece);
+  private readonly ranks = new Int32Array(shortPiece);
+  /** Place of the merge of two bytes, found when it is first asked for. */
+  private readonly bytePairs: Int32Array | undefined;
   private next = new Int32Array(0);
   private previous = new Int32Array(0);
 
@@ -33,6 +40,7 @@ export class BpeMerger {
   ) {
     this.strings = ByteStrings.from(vocabulary.strings);
     this.pairs = new PairTable(vocabulary.pairs);
+    this.bytePairs = shape.byteLevel ? new Int32Array(1 << 16).fill(notAsked) : undefined;
     this.byteCounts = shape.byteLevel ? vocabulary.singles.map((symbol) => this.tokensOf(symbol)) : undefined;
   }
 
@@ -85,7 +93,7 @@ export class BpeMerger {
       ? this.readBytes(bytes, start, end)
       : this.readCharacters(bytes, start, end);
     if (count < 2) return count;
-    return count <= shortPiece ? this.mergeShort(count) : this.mergeLong(count, check);
+    return count <= shortPiece ? this.mergeShort(bytes, start, count) : this.mergeLong(count, check);
   }
 
   private readBytes(bytes: Uint8Array, start: number, end: number): number {
@@ -112,36 +120,52 @@ export class BpeMerger {
     return count;
   }
 
-  private mergeShort(count: number): number {
-    const { symbols, candidates, pairs } = this;
+  private mergeShort(bytes: Uint8Array, start: number, count: number): number {
+    const { symbols, candidates, ranks, pairs } = this;
     const { slots } = pairs;
     let length = count;
     for (let i = 0; i + 1 < length; i++) {
-      candidates[i] = pairs.find(symbols[i] as number, symbols[i + 1] as number);
+      const found = this.bytePairs
+        ? this.bytePair(this.bytePairs, bytes[start + i] as number, bytes[start + i + 1] as number)
+        : pairs.find(symbols[i] as number, symbols[i + 1] as number);
+      candidates[i] = found;
+      ranks[i] = found < 0 ? noRank : (slots[found + 2] as number);
     }
     for (;;) {
-      let best = -1;
-      let bestRank = 0x7fffffff;
+      let best = 0;
+      let bestRank = noRank;
       for (let i = 0; i + 1 < length; i++) {
-        const candidate = candidates[i] as number;
-        if (candidate < 0) continue;
-        const rank = slots[candidate + 2] as number;
+        const rank = ranks[i] as number;
         if (rank < bestRank) {
           bestRank = rank;
           best = i;
         }
       }
-      if (best < 0) return length;
+      if (bestRank === noRank) return length;
       symbols[best] = slots[(candidates[best] as number) + 3] as number;
       length--;
       for (let i = best + 1; i < length; i++) {
         symbols[i] = symbols[i + 1] as number;
         candidates[i] = candidates[i + 1] as number;
+        ranks[i] = ranks[i + 1] as number;
       }
-      if (best > 0) candidates[best - 1] = pairs.find(symbols[best - 1] as number, symbols[best] as number);
-      if (best + 1 < length)
-        candidates[best] = pairs.find(symbols[best] as number, symbols[best + 1] as number);
+      if (best > 0) this.offer(best - 1);
+      if (best + 1 < length) this.offer(best);
     }
+  }
+
+  private offer(at: number): void {
+    const found = this.pairs.find(this.symbols[at] as number, this.symbols[at + 1] as number);
+    this.candidates[at] = found;
+    this.ranks[at] = found < 0 ? noRank : (this.pairs.slots[found + 2] as number);
+  }
+
+  private bytePair(known: Int32Array, left: number, right: number): number {
+    const key = (left << 8) | right;
+    const found = known[key] as number;
+    if (found !== notAsked) return found;
+    const { singles } = this.vocabulary;
+    return (known[key] = this.pairs.find(singles[left] as number, singles[right] as number));
   }
 
   private mergeLong(count: number, check: Checkpoint): number {

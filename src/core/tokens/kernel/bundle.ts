@@ -11,8 +11,10 @@ import type { TokenizerKeys } from "./vocabularyDefaults";
  */
 const magic = 0x4c475631;
 /** Changes with anything that changes what is stored. */
-const version = 1;
-const headStart = 16;
+const version = 2;
+const headStart = 32;
+/** Words the checksum is kept in. */
+const sumAt = 3;
 
 type Stored = Uint8Array | Uint32Array | Int32Array | Float32Array;
 type Arrays = Record<string, Stored>;
@@ -93,7 +95,7 @@ function write(
   words[0] = magic;
   words[1] = version;
   words[2] = head.length;
-  words[3] = checksum(words);
+  words.set(checksum(words), sumAt);
   return block;
 }
 
@@ -101,7 +103,9 @@ function write(
 export function unpackVocabulary(buffer: ArrayBufferLike): CompiledVocabulary | undefined {
   if (buffer.byteLength < headStart || buffer.byteLength % 8 !== 0) return undefined;
   const words = new Uint32Array(buffer);
-  if (words[0] !== magic || words[1] !== version || words[3] !== checksum(words)) return undefined;
+  if (words[0] !== magic || words[1] !== version) return undefined;
+  const [first, second] = checksum(words);
+  if (words[sumAt] !== first || words[sumAt + 1] !== second) return undefined;
   const headLength = words[2] as number;
   // a copy: shared memory cannot be decoded
   const text = new TextDecoder().decode(new Uint8Array(buffer, headStart, headLength).slice());
@@ -214,11 +218,22 @@ function typeOf(array: Stored): ArrayType {
 
 const aligned = (offset: number): number => (offset + 7) & ~7;
 
-/** Over everything but the word it is kept in. */
-function checksum(words: Uint32Array): number {
-  let sum = 0;
+/** Equal for equal vocabularies: a block's checksum as text. */
+export function fingerprintOf(block: ArrayBufferLike): string {
+  const words = new Uint32Array(block, sumAt * 4, 2);
+  return Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
+}
+
+/** Two independent sums over everything but the words they are kept in. */
+function checksum(words: Uint32Array): [number, number] {
+  let first = 0x811c9dc5 | 0;
+  let second = 0x2545f491;
   for (let i = 0; i < words.length; i++) {
-    if (i !== 3) sum = (Math.imul(sum, 31) + (words[i] as number)) | 0;
+    if (i === sumAt || i === sumAt + 1) continue;
+    const word = words[i] as number;
+    first = Math.imul(first ^ word, 0x01000193);
+    second = (Math.imul(second, 0x9e3779b1 | 0) + word) | 0;
+    second ^= second >>> 15;
   }
-  return sum >>> 0;
+  return [first >>> 0, second >>> 0];
 }

@@ -93,15 +93,20 @@ function specialsOf(tokens: PackedStrings, attributes: Uint8Array): SpecialToken
   };
 }
 
+/** Begins with <, [, _< or ▁<. */
+function looksSpecial(bytes: Uint8Array, at: number): boolean {
+  const first = bytes[at];
+  if (first === 0x3c || first === 0x5b) return true;
+  return first === 0x5f ? bytes[at + 1] === 0x3c : first === 0xe2 && bytes[at + 3] === 0x3c;
+}
+
 /** Finds token ids by text; only texts that look special are ever asked for. */
 function textFinder(tokens: PackedStrings): (text: string) => number | undefined {
   const ids = new Map<string, number>();
   for (let id = 0; id < packedCount(tokens); id++) {
     const start = tokens.starts[id] as number;
     const end = tokens.ends[id] as number;
-    const first = tokens.bytes[start];
-    const looksSpecial = first === 0x3c || first === 0x5b || first === 0x5f || first === 0xe2;
-    if (looksSpecial && end - start < 40) ids.set(textOf(tokens.bytes, start, end), id);
+    if (end - start < 40 && looksSpecial(tokens.bytes, start)) ids.set(textOf(tokens.bytes, start, end), id);
   }
   const encoder = new TextEncoder();
   return (text) => {

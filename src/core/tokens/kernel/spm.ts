@@ -74,16 +74,32 @@ export function spelledOut(vocabulary: SpmVocabulary): SpmVocabulary {
   return { ...vocabulary, strings: strings.arrays(), junctions: junctions.bits };
 }
 
+/** Equal scores share a rank; the best score has rank 0. */
 function ranksOf(scores: Float32Array | undefined, count: number): Int32Array {
   const ranks = new Int32Array(count);
   if (!scores) return ranks;
-  const sorted = scores.slice(0, count).sort().reverse();
+  // a score as an integer of the same order, with the id behind it: typed arrays sort numbers at native speed
+  const bits = new Int32Array(scores.slice(0, count).buffer);
+  const keys = new Float64Array(count);
+  for (let id = 0; id < count; id++) {
+    const each = bits[id] as number;
+    const ordered = each < 0 ? -(each & 0x7fffffff) : each;
+    keys[id] = ordered * idRange + id;
+  }
+  keys.sort();
   let rank = -1;
-  const rankOfScore = new Map<number, number>();
-  for (const score of sorted) if (!rankOfScore.has(score)) rankOfScore.set(score, ++rank);
-  for (let id = 0; id < count; id++) ranks[id] = rankOfScore.get(scores[id] as number) ?? 0;
+  let last = Number.NaN;
+  for (let i = count - 1; i >= 0; i--) {
+    const key = keys[i] as number;
+    const score = Math.floor(key / idRange);
+    if (score !== last) rank++;
+    last = score;
+    ranks[key - score * idRange] = rank;
+  }
   return ranks;
 }
+
+const idRange = 1 << 21;
 
 /** Symbols up to this many are merged by scanning for the best pair. */
 const shortPiece = 48;
