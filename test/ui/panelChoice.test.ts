@@ -1,0 +1,91 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
+import { reportWithout } from "../../src/core/report/choice";
+import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { say } from "../../src/core/text";
+import { sampleReport, tooLong } from "../support/sampleReports";
+import { launchBrowser } from "../support/vscodeHost/browser";
+import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+
+let browser: Browser;
+let bundle: PanelBundle;
+let panel: PanelPage;
+beforeAll(async () => {
+  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en" });
+});
+afterEach(async () => {
+  expect(panel.complaints).toEqual([]);
+  await panel.close();
+});
+
+const lockFile = "/home/ada/harbour/package-lock.json";
+
+/** With marks as counting gives them. */
+function marked(report: GaugeReport): GaugeReport {
+  const mark = { kind: "lock", evidence: say`${"package-lock.json"} is a lock file.` } as const;
+  const files = report.tokens.files.map((counted) =>
+    counted.file.path === lockFile ? { ...counted, mark } : counted,
+  );
+  return {
+    ...report,
+    tokens: { ...report.tokens, files },
+    pack: { format: "markdown", order: "walk" },
+  };
+}
+
+const show = (report: GaugeReport): Promise<void> => panel.show({ status: "ready", report, stale: false });
+const actions = async (): Promise<readonly unknown[]> =>
+  (await panel.sent()).filter(({ type }) => type !== "ready");
+
+describe("choosing files on the panel's page", () => {
+  it("marks what a prompt may do without, in picture, list and table", async () => {
+    await show(marked(sampleReport()));
+    const room = panel.page.getByRole("region", { name: "Room" });
+    const tile = room.locator(".tile.marked");
+    expect(await tile.locator("title").textContent()).toContain("package-lock.json is a lock file.");
+    const kinds = room.getByRole("list", { name: "Files a prompt may do without" });
+    expect(await kinds.innerText()).toMatch(/lock file\s+1,610\s+1 file/);
+    await room.getByRole("button", { name: "Table" }).click();
+    const row = room.getByRole("row", { name: /package-lock\.json/ });
+    expect(await row.getByRole("cell").last().innerText()).toBe("lock file");
+  });
+
+  it("asks to leave a file out, a whole kind, and to make it fit", async () => {
+    await show(marked(tooLong()));
+    const room = panel.page.getByRole("region", { name: "Room" });
+    await room.getByText("Drop to fit").click();
+    await room.getByRole("checkbox", { name: /lock file/ }).uncheck();
+    await room.getByRole("combobox", { name: "Order" }).selectOption("important last");
+    await room.getByRole("button", { name: "Table" }).click();
+    await room.getByRole("checkbox", { name: "LICENSE in the prompt" }).uncheck();
+    expect(await actions()).toEqual([
+      { type: "command", command: "dropToFit" },
+      { type: "leaveOut", paths: [lockFile], out: true },
+      { type: "packOrder", order: "importantLast" },
+      { type: "leaveOut", paths: ["/home/ada/harbour/LICENSE"], out: true },
+    ]);
+  });
+
+  it("shows another choice of the same files without getting them again", async () => {
+    const all = marked(tooLong());
+    await show(all);
+    const { page } = panel;
+    await page.getByRole("heading", { level: 1, name: /^Does not fit/ }).waitFor();
+    const out = all.tokens.files.slice(0, 2).map(({ file }) => file.path);
+    const { tokens: _, ...judged } = { ...reportWithout(all, new Set([...out, lockFile])), revision: 2 };
+    await panel.send({ type: "judged", report: judged });
+    await panel.send({ type: "state", state: { status: "ready", revision: 2, stale: false } });
+    await page.getByRole("heading", { level: 1, name: /^Fits\. ≈ / }).waitFor();
+    const room = page.getByRole("region", { name: "Room" });
+    await room.getByText("9 of 12 files are in the prompt.").waitFor();
+    expect(await room.locator(".tile.out").count()).toBe(3);
+    expect(await room.getByRole("checkbox", { name: /lock file/ }).isChecked()).toBe(false);
+    await panel.page.screenshot({ path: "out/screenshots/panel-choice.png", fullPage: true });
+    await room.getByText("Take all back in").click();
+    expect(await actions()).toEqual([{ type: "command", command: "includeAll" }]);
+  });
+});
