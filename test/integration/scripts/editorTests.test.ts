@@ -7,7 +7,7 @@ async function runSuite(
 ): Promise<{ exitCode: number | undefined; output: string; lastLine: string }> {
   const result = await execa(process.execPath, ["scripts/editorTests.mjs", "newest"], {
     cwd: repository,
-    env: { LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`, LLAMA_GAUGE_VSCODE_TIMEOUT_S: "30" },
+    env: { LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`, LLAMA_GAUGE_VSCODE_TIMEOUT_S: "90" },
     reject: false,
     all: true,
     timeout: 110_000,
