@@ -2,19 +2,19 @@ import type { Outside } from "./client/commandTable";
 import type { Estimator } from "./client/estimator";
 import type { Disposable } from "./client/lifecycle";
 import { Estimates, type EstimatesOptions } from "./extensionEstimates";
-import { discoverServers, lockedServer } from "./extensionServers";
+import { discoverServers, lockedServer, offeredModels, serverOptions } from "./extensionServers";
 
 /** The extension's ways to the outside. What is behind them is loaded at its first use. */
 export function extensionAdapters(options: EstimatesOptions): Disposable & {
   readonly estimator: Estimator;
   readonly outside: Outside;
 } {
-  const { settings } = options;
+  const { settings, keys, nearby } = options;
   const estimates = new Estimates(options);
   return {
     estimator: estimates.estimator,
     outside: {
-      discoverServers: (signal) => discoverServers(settings.value, signal),
+      discoverServers: (signal) => discoverServers(settings.value, nearby, signal),
       findModels: async (signal) => {
         const { findModels } = await import("./node/modelFinder");
         return findModels({ folders: settings.value.modelFolders }, signal);
@@ -29,7 +29,10 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
         const { changesAsDiff } = await import("./node/gitChanges");
         return changesAsDiff(folder, scope, signal);
       },
-      lockedServer,
+      probe: (callbacks, signal) => estimates.probe(callbacks, signal),
+      lockedServer: async (signal) =>
+        lockedServer(await serverOptions(settings.value, keys, nearby), signal),
+      offeredModels: (url, signal) => offeredModels(url, keys, signal),
       now: Date.now,
     },
     dispose: () => estimates.dispose(),

@@ -4,6 +4,8 @@ import type { ApiKeys } from "./client/secrets";
 import type { Settings } from "./client/settings";
 import type { SettingsStore } from "./client/settingsStore";
 import { unsavedTexts } from "./client/unsavedTexts";
+import type { ProbeCallbacks } from "./client/depthProbe";
+import type { ProbeReport } from "./core/bench/probeReport";
 import { formatText } from "./core/format";
 import type { LaunchOptions } from "./core/launch/launchOptions";
 import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
@@ -11,19 +13,20 @@ import type { EstimateParts } from "./core/report/estimate";
 import type { FileRef, WalkOptions } from "./core/tokens/files";
 import type { PackTemplate } from "./core/tokens/pack";
 import { isExact } from "./core/tokens/tokenCount";
-import { gatherPartsAskingForKey, serverOptions, type AttachedServer } from "./extensionServers";
+import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
+import { UserError } from "./core/userError";
+import type { HistoryStore } from "./node/historyStore";
 import type { OpenVocabularies } from "./node/openVocabularies";
 
 export interface EstimatesOptions {
   readonly settings: SettingsStore;
   readonly keys: ApiKeys;
   readonly log: Log;
-  /** Folder of ours for what is compiled or counted once. */
+  /** Folder of ours for what is compiled, counted or measured once. */
   readonly cacheFolder: string;
   /** Of the product: other code may count otherwise. */
   readonly version: string;
-  /** A server that was started here and runs; before every other. */
-  readonly attached: () => AttachedServer | undefined;
+  readonly nearby: ServersNearby;
 }
 
 interface Gathered {
@@ -87,6 +90,27 @@ export class Estimates {
     return counted?.tokens;
   }
 
+  /** Measures the server an estimate goes to; the next estimate uses what was found. */
+  async probe(report: ProbeCallbacks, signal: AbortSignal): Promise<ProbeReport> {
+    const settings = this.options.settings.value;
+    const { server, launch } = await this.gather(settings, await this.files(signal), signal);
+    if (!server.known) throw new UserError(server.reason ?? "refused", server.why, server.remedy);
+    const { probeAndRemember } = await import("./node/depthProbe");
+    const { url, role, model } = server.value.facts;
+    const apiKey = await this.options.keys.get(url);
+    return probeAndRemember(
+      {
+        url,
+        launch,
+        ...report,
+        ...(apiKey !== undefined && { apiKey }),
+        ...(role === "router" && { model: model.id }),
+      },
+      await this.history(),
+      signal,
+    );
+  }
+
   dispose(): void {
     void this.vocabularies?.then((opened) => opened.close());
     this.vocabularies = undefined;
@@ -100,11 +124,12 @@ export class Estimates {
     const parts = await gatherPartsAskingForKey(
       {
         files,
-        server: await serverOptions(settings, keys, this.options.attached()),
+        server: await serverOptions(settings, keys, this.options.nearby),
         launch: await launchOptions(settings, log),
         devices: "measure",
         programs: workspace.isTrusted ? programsOf(settings) : "none",
         openVocabulary,
+        history: await this.history(),
         ...model,
       },
       keys,
@@ -113,6 +138,11 @@ export class Estimates {
     const { calibratedParts } = await import("./node/calibratedParts");
     const calibrated = await calibratedParts(parts, { openVocabulary, ...model }, signal);
     return { ...calibrated, countCache: (fingerprint) => this.countCache(fingerprint) };
+  }
+
+  private async history(): Promise<HistoryStore> {
+    const { HistoryStore: Store } = await import("./node/historyStore");
+    return new Store(this.options.cacheFolder);
   }
 
   private openVocabularies(): Promise<OpenVocabularies> {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
+import { speedFlags } from "../core/bench/benchArguments";
 import { planText } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { say } from "../core/text";
@@ -35,7 +36,7 @@ export const addProbe: CliCommand = (program, context) => {
       const report = await measured(flags, context);
       endProgress();
       for (const warning of report.warnings) printError(formatText(warning));
-      if (flags.json) printJson(report);
+      if (flags.json) printJson({ ...report, drift: report.drift ?? null });
       else printLines(curveLines(report));
     });
 };
@@ -61,6 +62,7 @@ function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): P
       {
         ...serverAccess(flags.server),
         ...common,
+        flags: speedFlags(launchOptions(serverArguments)),
         ...(deepest !== undefined && { maxDepth: deepest }),
         onPlan: (plan) => printError(formatText(planText(plan))),
       },

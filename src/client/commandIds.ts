@@ -13,6 +13,7 @@ export const commandIds = [
   "llamaGauge.chooseModel",
   "llamaGauge.setApiKey",
   "llamaGauge.startServer",
+  "llamaGauge.runDepthProbe",
   "llamaGauge.dropToFit",
   "llamaGauge.includeAll",
   "llamaGauge.choosePackOrder",

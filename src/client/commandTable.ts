@@ -4,6 +4,7 @@ import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { askForApiKey } from "./apiKeyPrompt";
 import type { CommandTable } from "./commands";
+import { runDepthProbe, type Probe } from "./depthProbe";
 import { diagnostics } from "./diagnostics";
 import { dropUntilItFits } from "./dropToFit";
 import type { EstimateRequest } from "./estimator";
@@ -15,6 +16,7 @@ import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
 import { choosePackOrder } from "./packOrderChoice";
 import type { GaugePanel } from "./panel";
+import { chooseOfferedModel, type OfferedModel } from "./routerModelChoice";
 import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
 import type { ApiKeys } from "./secrets";
 import { chooseServer, type ServerCandidate } from "./serverChoice";
@@ -40,10 +42,14 @@ export interface Outside extends GitOutside {
   readonly findModels: (signal: AbortSignal) => Promise<readonly ModelCandidate[]>;
   /** A server of this machine that wants an API key. */
   readonly lockedServer: (signal: AbortSignal) => Promise<string | undefined>;
+  /** The models of a router or of llama-swap; empty for a server with one model. */
+  readonly offeredModels: (url: string, signal: AbortSignal) => Promise<readonly OfferedModel[]>;
   /** The prompt an estimate is about, as it would be sent. */
   readonly packPrompt: (request: EstimateRequest, signal: AbortSignal) => Promise<string>;
   /** Tokens of a text; undefined where no exact tokenizer is at hand. */
   readonly countText: (text: string, signal: AbortSignal) => Promise<number | undefined>;
+  /** Measures the running server's prefill by depth. */
+  readonly probe: Probe;
   readonly now: () => number;
 }
 
@@ -80,7 +86,10 @@ export function commandTable(parts: CommandParts): CommandTable {
     "llamaGauge.chooseServer": async () => {
       const url = await chooseServer(settings.value.serverUrl, outside.discoverServers);
       if (url === undefined) return;
+      const offered = url === "" ? [] : await outside.offeredModels(url, new AbortController().signal);
+      const model = await chooseOfferedModel(offered, settings.value.serverModel);
       await settings.update("server.url", url === "" ? undefined : url);
+      await settings.update("server.model", model);
       await repeat();
     },
     "llamaGauge.chooseModel": async () => {
@@ -112,6 +121,11 @@ export function commandTable(parts: CommandParts): CommandTable {
       const url = await startServer(starter, settings.value.serverArguments, args[0]);
       if (url !== undefined) await repeat();
       return url;
+    },
+    "llamaGauge.runDepthProbe": async () => {
+      const report = await runDepthProbe(outside.probe);
+      await repeat();
+      return report.ended;
     },
     "llamaGauge.copyPackedPrompt": async () => {
       const request = gauge.request;

@@ -21,6 +21,7 @@ const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
   estimateWorkspace: "llamaGauge.estimateWorkspace",
   chooseServer: "llamaGauge.chooseServer",
   chooseModel: "llamaGauge.chooseModel",
+  runDepthProbe: "llamaGauge.runDepthProbe",
   refresh: "llamaGauge.refresh",
   cancel: "llamaGauge.cancel",
   showLog: "llamaGauge.showLog",

@@ -3,6 +3,7 @@ import { buildNumber } from "../core/acceptance/slotContext";
 import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { launchDifferences } from "../core/launch/launchDifferences";
 import { runningLaunch } from "../core/launch/runningLaunch";
 import type { MemoryDevice } from "../core/memory/devices";
 import { memoryBudget } from "../core/memory/memoryBudget";
@@ -15,6 +16,7 @@ import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
 import { say } from "../core/text";
 import { readGgufHeader } from "./ggufModelSource";
 import { findLlamaProgram } from "./llamaPrograms";
+import type { HistoryStore } from "./historyStore";
 import { discoverServer, type Discovery, type DiscoveryOptions } from "./serverDiscovery";
 
 /** What the user has set or said. */
@@ -30,24 +32,24 @@ export interface Setup {
   readonly devices: readonly MemoryDevice[] | "measure";
   /** Folder of llama.cpp's programs; absent: PATH. "none": start nothing, look at no process. */
   readonly programs: { readonly folder?: string } | "none";
+  /** A curve that was named, or where to look for one of the running server. */
   readonly curve?: DepthCurve;
+  readonly history?: HistoryStore;
   /** Opens the vocabulary of a GGUF; asked only where no server counts. */
   readonly openVocabulary: (path: string, signal: AbortSignal) => Promise<Tokenizer>;
 }
 
 /** Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails. */
 export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<EstimateParts> {
-  const server = await connect(setup.server, signal);
+  const server = await connect(setup, signal);
   const facts = valueOf(server)?.facts;
   const path = await modelPath(setup, facts?.model.path);
   const model = path.known ? await knownOr(readModel(path.value, signal)) : path;
   const counts = facts !== undefined && !facts.sleeping;
   const vocabulary =
     path.known && !counts ? await knownOr(setup.openVocabulary(path.value, signal)) : noVocabulary(path);
-  const launch =
-    facts === undefined
-      ? setup.launch
-      : runningLaunch(facts, (await processOptions(setup, facts, signal)) ?? setup.launch);
+  const own = facts === undefined ? undefined : await processOptions(setup, facts, signal);
+  const launch = facts === undefined ? setup.launch : runningLaunch(facts, own ?? setup.launch);
   return {
     files: setup.files,
     clock: Date,
@@ -55,12 +57,26 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     vocabulary,
     model,
     launch,
+    launchNotes: facts === undefined || own === undefined ? [] : launchDifferences(facts, own),
     memory: model.known ? known(await budget(setup, model.value, launch, facts, signal)) : model,
-    curve:
-      setup.curve === undefined
-        ? unknown(say`No speed has been measured yet.`, say`Run a depth probe.`)
-        : known(setup.curve),
+    curve: await measuredCurve(setup, facts, launch, signal),
   };
+}
+
+async function measuredCurve(
+  { curve, history }: Setup,
+  facts: ServerFacts | undefined,
+  launch: LaunchOptions,
+  signal: AbortSignal,
+): Promise<Known<DepthCurve>> {
+  if (curve !== undefined) return known(curve);
+  if (history !== undefined && facts !== undefined) {
+    const { rememberedCurve } = await import("./depthProbe");
+    const found = await knownOr(rememberedCurve(history, facts, launch, signal));
+    if (!found.known) return found;
+    if (found.value !== undefined) return known(found.value);
+  }
+  return unknown(say`No speed has been measured yet.`, say`Run a depth probe.`);
 }
 
 /** What the server's own command line says, where its process is one of this machine's. */
@@ -115,8 +131,9 @@ function without(devices: readonly MemoryDevice[], { devices: held }: MemoryRepo
   });
 }
 
-async function connect(options: Setup["server"], signal: AbortSignal): Promise<Known<ConnectedServer>> {
-  if (options === "none") return noServer;
+async function connect(setup: Setup, signal: AbortSignal): Promise<Known<ConnectedServer>> {
+  if (setup.server === "none") return noServer;
+  const options = { processes: setup.programs !== "none", ...setup.server };
   const discovery = await discoverServer(options, signal);
   return discovery.found === undefined ? missing(options, discovery) : known(discovery.found);
 }

@@ -5,7 +5,7 @@ import type { GaugeReport } from "../core/report/gaugeReport";
 import { count, say, seconds } from "../core/text";
 import { waitCurve } from "./charts/waitCurve";
 import { waitScale } from "./charts/waitScale";
-import { card, dataTable, missing, provenancePill } from "./parts";
+import { card, commandButton, dataTable, missing, provenancePill } from "./parts";
 import type { View } from "./view";
 
 export function waitCard(view: View, report: GaugeReport, width: number): TemplateResult {
@@ -17,10 +17,15 @@ export function waitCard(view: View, report: GaugeReport, width: number): Templa
     question: say`time to the first token`,
     pill: shows ? provenancePill(view, "measured") : undefined,
     twin: shows,
-    body: html`${prefill.known ? nothing : missing(view, prefill.reason, undefined)}
+    body: html`${prefill.known ? nothing : missing(view, prefill.reason, undefined, probeButton(view, report))}
     ${shows ? (view.ui.wait === "picture" ? picture(view, report, width) : waitTable(view, report)) : nothing}
     ${prefill.basis === undefined ? nothing : basis(view, prefill.basis)}`,
   });
+}
+
+/** Only a running server can be measured here. */
+function probeButton(view: View, { server }: GaugeReport): TemplateResult | typeof nothing {
+  return server.known ? commandButton(view, "runDepthProbe", say`Run depth probe`) : nothing;
 }
 
 function picture(view: View, report: GaugeReport, width: number): TemplateResult | typeof nothing {

@@ -44,6 +44,7 @@ export const panelCommands = [
   "estimateWorkspace",
   "chooseServer",
   "chooseModel",
+  "runDepthProbe",
   "refresh",
   "cancel",
   "showLog",

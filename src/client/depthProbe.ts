@@ -1,0 +1,55 @@
+import { ProgressLocation, window } from "vscode";
+import { planText, type StreamPlan } from "../core/bench/probePlan";
+import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
+import { count, say, seconds } from "../core/text";
+import { toAbortSignal } from "./cancellation";
+import { localized } from "./vscodeText";
+
+export interface ProbeCallbacks {
+  readonly onPlan: (plan: StreamPlan) => void;
+  readonly onProgress: (progress: ProbeProgress) => void;
+}
+
+export type Probe = (callbacks: ProbeCallbacks, signal: AbortSignal) => Promise<ProbeReport>;
+
+/** Runs a depth probe behind a notification that says what it will cost, how long it still takes, and can be cancelled. */
+export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
+  const report = await window.withProgress(
+    {
+      location: ProgressLocation.Notification,
+      title: localized(say`Measuring prefill by depth`),
+      cancellable: true,
+    },
+    (progress, token) => {
+      let done = 0;
+      let plan = "";
+      return probe(
+        {
+          onPlan: (planned) => (plan = localized(planText(planned))),
+          onProgress: ({ share, remainingSeconds }) => {
+            const increment = Math.max(0, share * 100 - done);
+            done += increment;
+            const left = localized(say`${seconds(remainingSeconds)} to go.`);
+            progress.report({ increment, message: [left, plan].filter((text) => text !== "").join(" ") });
+          },
+        },
+        toAbortSignal(token),
+      );
+    },
+  );
+  void window.showInformationMessage(localized(summary(report)));
+  return report;
+}
+
+function summary({ curve, seconds: took, monitor }: ProbeReport): ReturnType<typeof say> {
+  const deepest = Math.max(...curve.points.map(({ depth, tokens }) => depth + tokens));
+  const measured = say`Prefill measured to ${count(deepest)} tokens in ${seconds(took)}.`;
+  switch (monitor.verdict) {
+    case "clean":
+      return measured;
+    case "unmonitored":
+      return say`${measured} Nothing watched the machine meanwhile.`;
+    default:
+      return say`${measured} Other programs were at work meanwhile, so the band is wider.`;
+  }
+}
