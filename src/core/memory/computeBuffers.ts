@@ -72,6 +72,11 @@ function marginOf(model: Model, plan: ContextPlan, placed: Placement): number {
   return placed.devices.some(({ backend }) => backend === "metal") ? 0.05 : 0.005;
 }
 
+const sharesCache = ({ kind, ownsKv }: Layer): boolean => !ownsKv && (kind === "attention" || kind === "swa");
+
+/** Copies of a shared cache seen at once where a device fetches it from the host (Gemma 3n). */
+const fetchedByShared = 12;
+
 /** Products of fewer rows stay with their matrix on the host. */
 const offloadRows = 32;
 
@@ -146,7 +151,7 @@ function crossing(
   const states =
     (selective(next) ? copies * inner : 0) + (later && selective(own[0]) ? 2 * copies * inner : 0);
   const first = own[0]?.index ?? 0;
-  const sharing = own.some(({ kind, ownsKv }) => !ownsKv && (kind === "attention" || kind === "swa"));
+  const sharing = own.some(sharesCache);
   if (!later || !sharing || placed.devices.length < 2) return around(states, 0.1);
   // layers that use the cache of a layer on another device copy it at every turn
   const caches = kvCaches(model, plan).map((cache) => {
@@ -236,7 +241,11 @@ function divided(
       alignmentOf(backend),
     ).compute;
     // holes between what is fetched may force one more copy than the replay finds
-    const once = Math.max(placed.overridden ? copied : 0, plan.kvOffload ? fetched / 2 : fetched);
+    const once = Math.max(
+      placed.overridden || model.rules?.state === "rwkv" ? copied : 0,
+      plan.kvOffload ? fetched / 2 : fetched,
+      own.some(sharesCache) ? fetchedByShared * fetched : 0,
+    );
     const least = fetches === undefined || backend === "rpc" ? 0.3 : 0.7;
     return { bytes: replayed, low: Math.floor(replayed * least), high: Math.ceil(replayed * 1.1 + once) };
   });

@@ -75,11 +75,14 @@ export function contextPlan(
     outputRows: caller === "server" ? rows : slot.slots,
     rollback: modelDraft && model.rules?.rollback === true ? draftMax : 0,
     draftMax,
-    mtp: spec.includes("draft-mtp") && model.mtpLayers > 0,
+    mtp: usesMtp(model, options),
     swaFull: options.swaFull === true,
     kvOffload: options.kvOffload !== false,
   };
 }
+
+export const usesMtp = (model: Model, options: LaunchOptions): boolean =>
+  options.specType?.includes("draft-mtp") === true && model.mtpLayers > 0;
 
 /** On, or left to what the devices can do. */
 function wantsFlashAttention(model: Model, options: LaunchOptions, build: number | undefined): boolean {

@@ -3,7 +3,7 @@ import { cacheTypes } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
 import { budgetWarnings } from "./budgetWarnings";
 import { computeBuffers, exactly, type Estimate } from "./computeBuffers";
-import { contextPlan, f16, type Caller, type ContextPlan } from "./contextPlan";
+import { contextPlan, f16, usesMtp, type Caller, type ContextPlan } from "./contextPlan";
 import { hostName, isHost, type MemoryDevice } from "./devices";
 import { explain, growthOf } from "./explanation";
 import { fitted } from "./fit";
@@ -17,7 +17,7 @@ import type {
   ComputedMemoryReport,
   MemoryWarning,
 } from "./memoryReport";
-import { host, placement, rowPadding, usedDevices, type Placement } from "./placement";
+import { host, placement, rowPadding, type Placement } from "./placement";
 import { recurrentState, sumBytes } from "./recurrentState";
 import { deviceVerdict, overallVerdict } from "./verdict";
 
@@ -72,9 +72,10 @@ export function breakdown(
   settings: BudgetSettings,
 ): Breakdown {
   const gpus = devices.filter((device) => !isHost(device));
-  const backends = options.gpuLayers === 0 ? [] : usedDevices(options, gpus).map(({ backend }) => backend);
+  const placed = placement(model, options, gpus, usesMtp(model, options));
+  const busy = placed.devices.filter((_, device) => placed.layerDevice.slice(0, -1).includes(device));
+  const backends = busy.map(({ backend }) => backend);
   const plan = contextPlan(model, options, settings.build, settings.caller ?? "server", backends);
-  const placed = placement(model, options, gpus, plan.mtp);
   const draft = mtpCache(
     model,
     plan,
