@@ -133,14 +133,17 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     await workbench.page.locator(".tab.active", { hasText: "tides.ts" }).waitFor();
   });
 
-  it("says that a report is old after a file of it was saved", async () => {
-    await workbench.page.locator(".monaco-editor").first().click();
-    await workbench.page.keyboard.type("// a change\n");
+  it("counts by itself what is typed, saved or not", async () => {
+    const { page } = workbench;
+    await page.locator(".monaco-editor").first().click();
+    await page.keyboard.type("// a change\n");
+    const before = `${tokens(expected.acceptance.promptTokens)} / `;
+    await workbench.statusBarItem().filter({ hasNotText: before }).filter({ hasText: "tokens" }).waitFor();
     await workbench.runCommand("File: Save");
-    await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
-    await workbench.runCommand("Llama Gauge: Estimate Again");
-    await workbench.webview().getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
-    await workbench.statusBarItem().filter({ hasNotText: "(stale)" }).waitFor();
+    const paths = folders.map((name) => path.join(workbench.workspace, name));
+    const { acceptance } = await check([...paths, "--server", server.url]);
+    const text = `${tokens(acceptance.promptTokens)} / ${tokens(nCtx)} tokens`;
+    await workbench.statusBarItem().filter({ hasText: text }).waitFor();
   });
 });
 
