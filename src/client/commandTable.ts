@@ -59,7 +59,8 @@ export function commandTable(parts: CommandParts): CommandTable {
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {
     if (request === undefined) return undefined;
-    if (settings.value.showPanelOnEstimate) panel.show();
+    // a panel that is there keeps its place and leaves the focus where it is
+    if (settings.value.showPanelOnEstimate && !panel.visible) panel.show();
     const outcome = await runEstimate(gauge, request, () => panel.visible);
     if (outcome.kind === "failed" && !panel.visible) throw outcome.error;
     if (outcome.kind === "failed") log.error("The estimate failed", outcome.error);

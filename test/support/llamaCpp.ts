@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { startProgram, waitFor, type RunningProgram } from "./childProcess";
@@ -47,6 +48,8 @@ export async function runLlamaProgram(
     reject: false,
     timeout: options.timeoutMs ?? 120_000,
     stripFinalNewline: false,
+    // some options name files to write
+    cwd: os.tmpdir(),
     env: cleanEnvironment(),
     extendEnv: false,
     ...(options.signal && { cancelSignal: options.signal }),
