@@ -90,14 +90,33 @@ const calls = (code: string, name: string): boolean => new RegExp(`(?:^|[^\\w$])
 
 /** The keys of every object literal that is returned; a return of something else has the key "". */
 function returnedObjects(code: string): readonly (readonly string[])[] {
-  return [...code.matchAll(/\breturn\b[ \t]*([^;}\n]*\}?)/g)].map((match) => {
-    const text = (match[1] ?? "").trim().replace(/^\(/, "");
-    if (!text.startsWith("{")) return [""];
-    const inner = text.slice(1).replace(/\}.*$/s, "");
-    return inner
-      .split(",")
+  return [...code.matchAll(/\breturn\b/g)].map((match) => {
+    const rest = code.slice(match.index + match[0].length).replace(/^[\s(]+/, "");
+    if (!rest.startsWith("{")) return [""];
+    return topLevelParts(rest.slice(1))
       .map((part) => part.trim())
       .filter((part) => part !== "")
       .map((part) => part.replace(/\s*:.*$/s, "").replace(/^["']|["']$/g, ""));
   });
+}
+
+/** What stands between the commas of an object literal, up to its closing brace. */
+function topLevelParts(text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? "";
+    if (`"'\``.includes(character)) {
+      const closing = text.indexOf(character, at + 1);
+      at = closing < 0 ? text.length : closing;
+    } else if ("([{".includes(character)) depth++;
+    else if (depth > 0 && ")]}".includes(character)) depth--;
+    else if (depth === 0 && (character === "," || character === "}")) {
+      parts.push(text.slice(from, at));
+      from = at + 1;
+      if (character === "}") break;
+    }
+  }
+  return parts;
 }

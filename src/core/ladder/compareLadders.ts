@@ -1,0 +1,240 @@
+import type { MonitorVerdict } from "../bench/monitorSample";
+import { count, percent, say } from "../text";
+import type { Text } from "../text";
+import { judge } from "./judge";
+import type { LadderRecord, LadderStep } from "./record";
+import { rungResults } from "./results";
+import { mcNemar } from "./statistics";
+
+/** Fields that say where or when, not what. */
+const notKeys: ReadonlySet<string> = new Set(["parameters"]);
+/** Fields that follow from another one: a new model file has another size. */
+const consequences: Readonly<Record<string, string>> = {
+  weightsBytes: "model",
+  nCtxPerSlot: "ctxSize",
+  totalSlots: "parallel",
+};
+
+export interface LadderComparison {
+  /** Setup fields that differ, first's value and other's. */
+  readonly differing: readonly { readonly field: string; readonly first: string; readonly other: string }[];
+  /** The one field that may be named as the cause; undefined where several differ, or none. */
+  readonly singleCause?: string;
+  readonly capacity: Change;
+  readonly speed: readonly SpeedChange[];
+  readonly recall: RecallChange;
+  readonly sentence: Text;
+  readonly notes: readonly Text[];
+}
+
+export interface Change {
+  /** Longest length that finished without a failure of the system. */
+  readonly first: number;
+  readonly other: number;
+}
+
+export interface SpeedChange {
+  readonly tokens: number;
+  readonly kind: "prefill" | "generation";
+  /** Speed of the other over the first, e.g. 1.1. */
+  readonly ratio: number;
+}
+
+export interface RecallChange {
+  /** The same canaries under both: recalled by one only. */
+  readonly onlyFirst: number;
+  readonly onlyOther: number;
+  readonly pairs: number;
+  /** Two-sided exact p of McNemar's test. */
+  readonly p: number;
+}
+
+const noticeable = 0.06;
+
+/**
+ * What moved between two configurations under the same plan and seeds: capacity, speed, recall. With more than one
+ * field changed no cause is named; a speed below the noise of two runs does not count as moved.
+ */
+export function compareLadders(first: LadderRecord, other: LadderRecord): LadderComparison {
+  const differing = differingFields(first, other);
+  const own = differing.filter(({ field }) => {
+    const source = consequences[field];
+    return source === undefined || !differing.some((d) => d.field === source);
+  });
+  const singleCause = own.length === 1 ? own[0]?.field : undefined;
+  const capacity = { first: longest(first), other: longest(other) };
+  const speed = speedChanges(first, other);
+  const recall = recallChange(first, other);
+  const notes = notesOn(
+    first,
+    other,
+    own.map(({ field }) => field),
+  );
+  const moved = [
+    ...(capacity.first === capacity.other
+      ? []
+      : [say`capacity from ${count(capacity.first)} to ${count(capacity.other)} tokens`]),
+    ...speed
+      .filter(({ ratio }) => Math.abs(ratio - 1) > noticeable)
+      .slice(-2)
+      .map(({ tokens, kind, ratio }) =>
+        kind === "prefill"
+          ? say`prefill at ${count(tokens)} tokens by ${percent(100 * (ratio - 1))}`
+          : say`generation at ${count(tokens)} tokens by ${percent(100 * (ratio - 1))}`,
+      ),
+    ...(recall.p < 0.05
+      ? [say`recall (${count(recall.onlyFirst)} canaries only before, ${count(recall.onlyOther)} only after)`]
+      : []),
+  ];
+  return {
+    differing,
+    ...(singleCause !== undefined && { singleCause }),
+    capacity,
+    speed,
+    recall,
+    sentence: sentenceOf(moved, singleCause, own.length),
+    notes,
+  };
+}
+
+function sentenceOf(moved: readonly Text[], cause: string | undefined, changed: number): Text {
+  const [one, two, three] = moved;
+  const what =
+    one === undefined
+      ? undefined
+      : two === undefined
+        ? say`${one}`
+        : three === undefined
+          ? say`${one} and ${two}`
+          : say`${one}, ${two} and ${three}`;
+  if (changed === 0)
+    return what === undefined
+      ? say`The same setup twice: nothing moved.`
+      : say`The same setup twice, and yet it moved: ${what}. That is the noise of this machine.`;
+  if (what === undefined)
+    return cause === undefined
+      ? say`Nothing moved, although ${count(changed)} settings changed at once.`
+      : say`Changing ${cause} moved neither capacity, nor speed, nor recall.`;
+  return cause === undefined
+    ? say`The other setup as a whole moved ${what}. ${count(changed)} settings changed at once, so no single one can be named as the cause.`
+    : say`Changing ${cause} moved ${what}.`;
+}
+
+function differingFields(one: LadderRecord, other: LadderRecord): LadderComparison["differing"] {
+  const { setup: a } = one.header;
+  const { setup: b } = other.header;
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+    .filter((field) => !notKeys.has(field) && a[field] !== b[field])
+    .sort()
+    .map((field) => ({ field, first: a[field] ?? "", other: b[field] ?? "" }));
+}
+
+const longest = (record: LadderRecord): number =>
+  Math.max(
+    0,
+    ...rungResults(record)
+      .filter((rung) => !rung.failed)
+      .map((rung) => rung.tokens),
+  );
+
+function speedChanges(first: LadderRecord, other: LadderRecord): readonly SpeedChange[] {
+  const others = rungResults(other);
+  return rungResults(first).flatMap((a): SpeedChange[] => {
+    const b = others.find(({ tokens }) => tokens === a.tokens);
+    if (b === undefined) return [];
+    const { tokens } = a;
+    const read: SpeedChange[] =
+      a.prefillSeconds !== undefined && b.prefillSeconds !== undefined && b.prefillSeconds > 0
+        ? [{ tokens, kind: "prefill", ratio: a.prefillSeconds / b.prefillSeconds }]
+        : [];
+    const wrote: SpeedChange[] =
+      a.generationTokensPerSecond !== undefined && b.generationTokensPerSecond !== undefined
+        ? [{ tokens, kind: "generation", ratio: b.generationTokensPerSecond / a.generationTokensPerSecond }]
+        : [];
+    return [...read, ...wrote];
+  });
+}
+
+/** Pairs each canary with itself under the other setup. Needs the same plan: the same seeds make the same canaries. */
+function recallChange(first: LadderRecord, other: LadderRecord): RecallChange {
+  let onlyFirst = 0;
+  let onlyOther = 0;
+  let pairs = 0;
+  if (samePrompts(first, other)) {
+    for (const step of first.steps) {
+      const twin = other.steps.find(
+        (s) => s.tokens === step.tokens && s.run === step.run && s.purpose === step.purpose,
+      );
+      for (const canary of step.canaries ?? []) {
+        const same = twin?.canaries?.find(({ key }) => key === canary.key);
+        if (same === undefined) continue;
+        pairs++;
+        if (canary.outcome === "correct" && same.outcome !== "correct") onlyFirst++;
+        if (canary.outcome !== "correct" && same.outcome === "correct") onlyOther++;
+      }
+    }
+  }
+  return { onlyFirst, onlyOther, pairs, p: mcNemar(onlyFirst, onlyOther) };
+}
+
+function samePrompts(one: LadderRecord, other: LadderRecord): boolean {
+  const { plan: a } = one.header;
+  const { plan: b } = other.header;
+  return a.seed === b.seed && JSON.stringify(a.canaries) === JSON.stringify(b.canaries);
+}
+
+function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly string[]): readonly Text[] {
+  const disturbed = [one, other].some((record) => record.steps.some(isDisturbed));
+  const kv = changed.some((field) => field.startsWith("cacheType"));
+  return [
+    ...(samePrompts(one, other)
+      ? []
+      : [say`The two ladders had different seeds or canaries: their recall is not compared.`]),
+    ...(disturbed
+      ? [say`The machine was disturbed in one of them: speeds may have moved for that reason.`]
+      : []),
+    ...(kv
+      ? [
+          say`Recall does not certify a KV cache type: compare the tokens of long answers too before trusting it.`,
+        ]
+      : []),
+    ...(judge(one).complete && judge(other).complete
+      ? []
+      : [say`One of them did not finish its runs at the target.`]),
+  ];
+}
+
+const disturbedVerdicts: ReadonlySet<MonitorVerdict> = new Set(["contaminated", "drift"]);
+const isDisturbed = (step: LadderStep): boolean =>
+  step.monitor !== undefined && disturbedVerdicts.has(step.monitor.verdict);
+
+/**
+ * How far two setups agree in what they write, beyond recall: the share of equal characters before the first
+ * difference, over all answers to the same prompts. A broken KV cache type shows here first.
+ */
+export function answerAgreement(
+  first: LadderRecord,
+  other: LadderRecord,
+): { readonly agreed: number; readonly of: number } | undefined {
+  if (!samePrompts(first, other)) return undefined;
+  let agreed = 0;
+  let of = 0;
+  for (const step of first.steps) {
+    const same = other.steps.find(
+      (s) => s.tokens === step.tokens && s.run === step.run && s.purpose === step.purpose,
+    );
+    const pairs: readonly (readonly [string | undefined, string | undefined])[] = [
+      [step.answer, same?.answer],
+      [step.constraintAnswer, same?.constraintAnswer],
+    ];
+    for (const [a, b] of pairs) {
+      if (a === undefined || b === undefined) continue;
+      const length = Math.max(a.length, b.length);
+      let equal = 0;
+      while (equal < length && a[equal] === b[equal]) equal++;
+      agreed += equal;
+      of += length;
+    }
+  }
+  return of === 0 ? undefined : { agreed, of };
+}

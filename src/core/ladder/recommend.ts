@@ -1,0 +1,109 @@
+import type { DepthCurve } from "../prefill/depthCurve";
+import { predict } from "../prefill/predict";
+import { count, say, seconds } from "../text";
+import type { Text } from "../text";
+import type { LadderOutcome } from "./judge";
+
+/** What a context is used for: what a request holds, how long one waits for it, and what the answer needs. */
+export type ContextUse = "chat" | "rag" | "completion" | "codeReview" | "summary";
+
+export interface UseNeeds {
+  readonly use: ContextUse;
+  /** Tokens of a usual request; of *this* folder for a review or a summary. */
+  readonly promptTokens: number;
+  readonly answerTokens: number;
+  /** Longest wait for the first word. */
+  readonly patienceSeconds: number;
+}
+
+/** What people wait for: a completion while typing, an answer in a talk, a review over a coffee. */
+export const usualNeeds: Readonly<Record<ContextUse, Omit<UseNeeds, "use">>> = {
+  completion: { promptTokens: 2048, answerTokens: 256, patienceSeconds: 2 },
+  chat: { promptTokens: 6144, answerTokens: 1024, patienceSeconds: 15 },
+  rag: { promptTokens: 8192, answerTokens: 1024, patienceSeconds: 30 },
+  codeReview: { promptTokens: 32_768, answerTokens: 4096, patienceSeconds: 600 },
+  summary: { promptTokens: 32_768, answerTokens: 2048, patienceSeconds: 600 },
+};
+
+export interface Recommendation {
+  readonly use: ContextUse;
+  /** For `-c`, a multiple of 256; undefined where nothing measured supports any. */
+  readonly nCtx?: number;
+  readonly limitedBy: "need" | "waiting" | "recall" | "context" | "unknown";
+  readonly sentence: Text;
+}
+
+export interface MeasuredLimits {
+  readonly curve?: DepthCurve;
+  /** The ladder's verified length, or its longest length with recall. */
+  readonly verifiedTokens?: number;
+  /** What one request may hold in memory. */
+  readonly maxContext?: number;
+}
+
+/** A context for one use, from what was measured on this machine: the least of need, patience, recall and memory. */
+export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Recommendation {
+  const { use, promptTokens, answerTokens, patienceSeconds } = needs;
+  const waiting = measured.curve === undefined ? undefined : longestWithin(measured.curve, patienceSeconds);
+  const room = measured.maxContext === undefined ? undefined : measured.maxContext - answerTokens;
+  const limits = [
+    { by: "need" as const, tokens: promptTokens },
+    ...(waiting === undefined ? [] : [{ by: "waiting" as const, tokens: waiting }]),
+    ...(measured.verifiedTokens === undefined
+      ? []
+      : [{ by: "recall" as const, tokens: measured.verifiedTokens }]),
+    ...(room === undefined ? [] : [{ by: "context" as const, tokens: room }]),
+  ];
+  if (waiting === undefined && measured.verifiedTokens === undefined) {
+    return {
+      use,
+      limitedBy: "unknown",
+      sentence: say`Nothing was measured on this machine yet: run the probe or the ladder.`,
+    };
+  }
+  const least = limits.reduce((a, b) => (b.tokens < a.tokens ? b : a));
+  const nCtx = Math.max(256, Math.ceil((Math.max(0, least.tokens) + answerTokens) / 256) * 256);
+  return { use, nCtx, limitedBy: least.by, sentence: why(least.by, least.tokens, nCtx, needs) };
+}
+
+function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, needs: UseNeeds): Text {
+  const option = say`-c ${String(nCtx)}`;
+  switch (by) {
+    case "waiting":
+      return say`${option}: in ${seconds(needs.patienceSeconds)} this machine reads ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
+    case "recall":
+      return say`${option}: recall was verified to ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
+    case "context":
+      return say`${option}: memory holds no more; ${count(needs.promptTokens)} tokens were wanted.`;
+    default:
+      return say`${option}: enough for ${count(needs.promptTokens)} tokens and an answer of ${count(needs.answerTokens)}.`;
+  }
+}
+
+/** Most tokens that are read within so many seconds, where the curve knows. */
+function longestWithin(curve: DepthCurve, patience: number): number {
+  let low = 0;
+  let high = 2 ** 21;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const prediction = predict(curve, { tokens: middle });
+    if (prediction.known && prediction.seconds <= patience) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The curve a ladder measured on its way: every span between two progress events. */
+export function ladderCurve(outcome: LadderOutcome, key: DepthCurve["key"]): DepthCurve | undefined {
+  const steps = outcome.rungs.flatMap((rung) => rung.steps);
+  const points = steps.flatMap((step) => step.points ?? []).toSorted((p, q) => p.depth - q.depth);
+  if (points.length === 0) return undefined;
+  const generation = steps
+    .flatMap((step) =>
+      step.generationTokensPerSecond === undefined
+        ? []
+        : [{ depth: step.tokens, tokensPerSecond: step.generationTokensPerSecond }],
+    )
+    .toSorted((p, q) => p.depth - q.depth);
+  return { key, points, generation };
+}

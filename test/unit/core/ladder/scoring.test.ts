@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { checkConstraints, type ConstraintSet } from "../../../../src/core/ladder/constraints";
+import { makeCanaries } from "../../../../src/core/ladder/canaries";
+import { LadderRandom } from "../../../../src/core/ladder/ladderRandom";
+import { blank } from "../../../../src/core/ladder/question";
+import { readAnswer } from "../../../../src/core/ladder/readAnswer";
+import { invalidBecause, outcomeOf } from "../../../../src/core/ladder/scoring";
+
+describe("canaries", () => {
+  it("never share a key, a value or a word pair, and each twin swaps the digits", () => {
+    const used = { pairs: new Set<string>(), values: new Set<string>() };
+    const canaries = makeCanaries(100, true, new LadderRandom("1", "x"), used);
+    const entries = canaries.flatMap((c) => [c, ...(c.twin ? [c.twin] : [])]);
+    expect(new Set(entries.map((e) => e.key)).size).toBe(200);
+    expect(new Set(entries.map((e) => e.value)).size).toBe(200);
+    for (const { key, twin } of canaries) {
+      const [, words = "", a = "", b = ""] = /^(.*-)(\d)(\d)$/.exec(key) ?? [];
+      expect(twin?.key).toBe(`${words}${b}${a}`);
+    }
+  });
+});
+
+describe("an answer", () => {
+  const keys = ["cedar-otter-17", "maple-heron-62"];
+  it.each([
+    ["JSON alone", '{"cedar-otter-17": "482917", "maple-heron-62": 134275}', true],
+    [
+      "JSON in a block, after words",
+      'Sure:\n```json\n{"Cedar-Otter-17": "482917", "maple-heron-62": "134275"}\n```',
+      false,
+    ],
+    [
+      "JSON behind thinking",
+      '<think>{"cedar-otter-17": "1"}</think>{"cedar-otter-17": "482917", "maple-heron-62": "134275"}',
+      true,
+    ],
+    ["lines", "cedar-otter-17 = 482917\n- **maple-heron-62**: 134275.", false],
+  ])("is read from %s", (_, text, clean) => {
+    const read = readAnswer(text, keys);
+    expect([...read.values]).toEqual([
+      ["cedar-otter-17", "482917"],
+      ["maple-heron-62", "134275"],
+    ]);
+    expect(read.clean).toBe(clean);
+    expect(read.stillThinking).toBe(false);
+  });
+
+  it("that never ends its thinking holds nothing", () => {
+    const read = readAnswer(
+      'so cedar-otter-17 = 482917 <think> {"cedar-otter-17": "482917"}',
+      [keys[1] ?? ""],
+      true,
+    );
+    expect(read.stillThinking).toBe(true);
+    expect(read.values.size).toBe(0);
+  });
+
+  it("of hostile brackets and quotes ends soon", () => {
+    const started = performance.now();
+    for (const text of ["{".repeat(200_000), '{"'.repeat(100_000), `${"{}".repeat(50_000)}{"`])
+      expect(readAnswer(text, keys).values.size).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+describe("a value", () => {
+  const canary = { key: "a-b-12", value: "482917", twin: { key: "a-b-21", value: "111222" } };
+  const values = new Set(["482917", "111222", "333444"]);
+  it.each([
+    ["482917", "correct"],
+    [" 482917 ", "correct"],
+    ["111222", "twin"],
+    ["333444", "other"],
+    ["999999", "invented"],
+    [blank, "missing"],
+    ["unknown", "missing"],
+    ["", "missing"],
+    [undefined, "missing"],
+  ])("%j is %s", (answer, outcome) => {
+    expect(outcomeOf(canary, answer, values)).toBe(outcome);
+  });
+});
+
+describe("a run that cannot be scored", () => {
+  const fine = {
+    sentTokens: 100,
+    evaluatedTokens: 100,
+    text: "{}",
+    stoppedByLimit: false,
+    truncated: false,
+    stillThinking: false,
+    complete: true,
+  };
+  it.each([
+    [{}, undefined],
+    [{ evaluatedTokens: 60 }, "promptTruncated"],
+    [{ truncated: true }, "promptTruncated"],
+    [{ text: "  " }, "empty"],
+    [{ stillThinking: true, stoppedByLimit: true }, "reasoningBudget"],
+    [{ stoppedByLimit: true, complete: false }, "answerCut"],
+    [{ stoppedByLimit: true }, undefined],
+  ])("%j is %s", (change, reason) => {
+    expect(invalidBecause({ ...fine, ...change })).toBe(reason);
+  });
+});
+
+describe("the coding constraints", () => {
+  const set: ConstraintSet = { module: "ledger", prefix: "nova_", forbidden: "reduce", field: "total" };
+  const kept = (code: string): readonly boolean[] => checkConstraints(set, code).map((c) => c.kept);
+  it.each([
+    [
+      "all three",
+      "```js\nfunction nova_sum(values) {\n  let t = 0;\n  for (const v of values) t += v;\n  return { total: t };\n}\n```",
+      [true, true, true],
+    ],
+    [
+      "an arrow function",
+      "const nova_sum = (values) => {\n  let total = 0;\n  return { total };\n};",
+      [true, true, true],
+    ],
+    [
+      "an object over several lines",
+      "function nova_sum(values) {\n  let t = 0;\n  return {\n    total: t,\n  };\n}",
+      [true, true, true],
+    ],
+    ["another name", "function sum(values) { let t = 0; return { total: t }; }", [false, true, true]],
+    [
+      "the forbidden call",
+      "function nova_sum(values) {\n  return { total: values.reduce((a, b) => a + b) };\n}",
+      [true, false, true],
+    ],
+    ["a bare number", "function nova_sum(values) { let t = 0; return t; }", [true, true, false]],
+    ["a second field", "function nova_sum(v) { return { total: 1, count: 2 }; }", [true, true, false]],
+    [
+      "the rule only in a comment",
+      "// nova_ total\nfunction sum(v) { return 1; /* reduce( */ }",
+      [false, true, false],
+    ],
+    ["no code", "I cannot do that.", [false, false, false]],
+  ])("are judged with %s", (_, code, expected) => {
+    expect(kept(code)).toEqual(expected);
+  });
+});
