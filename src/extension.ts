@@ -11,6 +11,7 @@ import { OutputLog } from "./client/log";
 import { GaugePanel } from "./client/panel";
 import { RememberedRequest } from "./client/rememberedRequest";
 import { ApiKeys } from "./client/secrets";
+import { ServerSightings } from "./client/serverSightings";
 import { ServerStarter } from "./client/serverStarter";
 import { SettingsStore } from "./client/settingsStore";
 import { StatusBar } from "./client/statusBar";
@@ -31,8 +32,9 @@ export function activate(context: ExtensionContext): void {
   const { version } = context.extension.packageJSON as { readonly version: string };
   const cacheFolder = context.globalStorageUri.fsPath;
   const starter = store.add(new ServerStarter(startOutside(() => settings.value, context.logUri.fsPath)));
-  const attached = (): ServerStarter["attached"] => starter.attached;
-  const adapters = store.add(extensionAdapters({ settings, keys, log, cacheFolder, version, attached }));
+  const sightings = store.add(new ServerSightings());
+  const nearby = { attached: () => starter.attached, addresses: () => sightings.addresses() };
+  const adapters = store.add(extensionAdapters({ settings, keys, log, cacheFolder, version, nearby }));
 
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));

@@ -30,8 +30,7 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
         return changesAsDiff(folder, scope, signal);
       },
       probe: (callbacks, signal) => estimates.probe(callbacks, signal),
-      lockedServer: async (signal) =>
-        lockedServer(await serverOptions(settings.value, keys, nearby), signal),
+      lockedServer: async (signal) => lockedServer(await serverOptions(settings.value, keys, nearby), signal),
       offeredModels: (url, signal) => offeredModels(url, keys, signal),
       now: Date.now,
     },

@@ -1,8 +1,11 @@
+import { workspace } from "vscode";
 import { askForApiKey } from "./client/apiKeyPrompt";
+import type { OfferedModel } from "./client/routerModelChoice";
 import type { ApiKeys } from "./client/secrets";
 import type { ServerCandidate } from "./client/serverChoice";
 import type { Settings } from "./client/settings";
 import { localized } from "./client/vscodeText";
+import type { ServerAddress } from "./core/launch/serverAddresses";
 import type { EstimateParts } from "./core/report/estimate";
 import { count, say } from "./core/text";
 import type { Setup } from "./node/estimateParts";
@@ -14,14 +17,23 @@ export interface AttachedServer {
   readonly apiKey?: string;
 }
 
+/** What the editor knows of servers besides its settings. */
+export interface ServersNearby {
+  readonly attached: () => AttachedServer | undefined;
+  readonly addresses: () => Promise<readonly ServerAddress[]>;
+}
+
 /** The server started here, else the configured one with its key; neither: whatever answers on this machine. */
 export async function serverOptions(
-  { serverUrl }: Settings,
+  { serverUrl, serverModel }: Settings,
   keys: ApiKeys,
-  attached: AttachedServer | undefined,
+  nearby: ServersNearby,
 ): Promise<DiscoveryOptions> {
+  const attached = nearby.attached();
   if (attached !== undefined) return withKey(attached.url, attached.apiKey ?? (await keys.get(attached.url)));
-  return serverUrl === "" ? {} : withKey(serverUrl, await keys.get(serverUrl));
+  const model = serverModel === "" ? {} : { model: serverModel };
+  if (serverUrl === "") return { ...model, addresses: await nearby.addresses() };
+  return { ...model, ...withKey(serverUrl, await keys.get(serverUrl)) };
 }
 
 function withKey(url: string, apiKey: string | undefined): DiscoveryOptions {
@@ -38,42 +50,65 @@ export async function gatherPartsAskingForKey(
   const parts = await gatherParts(setup, signal);
   if (parts.server.known || parts.server.reason !== "unauthorized" || setup.server === "none") return parts;
   const { configured } = setup.server;
-  const url = configured ?? (await lockedServer(signal));
+  const url = configured ?? (await lockedServer(setup.server, signal));
   if (url === undefined) return parts;
   const tried = configured === undefined ? undefined : setup.server.apiKey;
   const stored = await keys.get(url);
   if ((stored === undefined || stored === tried) && !(await askForApiKey(keys, url))) return parts;
   signal.throwIfAborted();
-  return gatherParts({ ...setup, server: withKey(url, await keys.get(url)) }, signal);
+  const { model } = setup.server;
+  const server = { ...withKey(url, await keys.get(url)), ...(model !== undefined && { model }) };
+  return gatherParts({ ...setup, server }, signal);
 }
 
 /** A server of this machine that answers nobody without a key. */
-export async function lockedServer(signal: AbortSignal): Promise<string | undefined> {
+export async function lockedServer(
+  options: DiscoveryOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { discoverServer } = await import("./node/serverDiscovery");
-  const { tries } = await discoverServer({}, signal);
+  const { tries } = await discoverServer(options, signal);
   return tries.find(({ outcome }) => typeof outcome !== "string" && outcome.reason === "unauthorized")?.url;
 }
 
 /** The servers of this machine that answer, also those that do not serve yet, and the configured one. */
 export async function discoverServers(
   { serverUrl }: Settings,
+  nearby: ServersNearby,
   signal: AbortSignal,
 ): Promise<readonly ServerCandidate[]> {
   const { discoverServer } = await import("./node/serverDiscovery");
-  const { found, tries } = await discoverServer({}, signal);
-  const candidates = tries.flatMap(({ url, outcome }): readonly ServerCandidate[] => {
+  const { sourceText } = await import("./core/launch/serverAddresses");
+  const { tries } = await discoverServer(await unconfigured(nearby), signal);
+  const candidates = tries.flatMap(({ url, source, outcome, facts }): readonly ServerCandidate[] => {
+    const from = localized(sourceText(source));
     if (typeof outcome !== "string") {
-      const there = outcome.reason === "loading" || outcome.reason === "unauthorized";
-      return there ? [{ url, description: localized(outcome.problem) }] : [];
+      // of a process it matters why it cannot be asked; behind other addresses there is most likely nothing
+      const there = /loading|unauthorized|invalidInput/.test(outcome.reason) || source.kind === "process";
+      return there ? [{ url, description: `${localized(outcome.problem)} (${from})` }] : [];
     }
-    if (outcome === "taken" && found !== undefined) {
-      const { model, nCtxPerSlot } = found.facts;
-      return [{ url, description: localized(say`${model.id}, ${count(nCtxPerSlot)} tokens per request`) }];
-    }
-    return [{ url, description: localized(say`answers, too`) }];
+    if (facts === undefined) return [{ url, description: from }];
+    const { model, nCtxPerSlot } = facts;
+    const said = localized(say`${model.id}, ${count(nCtxPerSlot)} tokens per request`);
+    return [{ url, description: `${said} (${from})` }];
   });
   const listed = serverUrl === "" || candidates.some(({ url }) => url === serverUrl);
   return listed
     ? candidates
     : [...candidates, { url: serverUrl, description: localized(say`from the settings`) }];
+}
+
+async function unconfigured(nearby: ServersNearby): Promise<DiscoveryOptions> {
+  return { processes: workspace.isTrusted, addresses: await nearby.addresses() };
+}
+
+/** The models behind an address where it is a router's or llama-swap's; else none. */
+export async function offeredModels(
+  url: string,
+  keys: ApiKeys,
+  signal: AbortSignal,
+): Promise<readonly OfferedModel[]> {
+  const { offeredModels: ask } = await import("./node/offeredModels");
+  const apiKey = await keys.get(url);
+  return ask({ url, ...(apiKey !== undefined && { apiKey }) }, signal);
 }

@@ -5,6 +5,8 @@ import { defaultPackTemplate, type PackTemplate } from "../core/tokens/pack";
 export interface Settings {
   /** Empty: look for a server on this machine. */
   readonly serverUrl: string;
+  /** Which of the server's models, where it has several; empty: the one that is loaded. */
+  readonly serverModel: string;
   /** Empty: PATH. */
   readonly llamaCppFolder: string;
   /** Path or http(s) address of a GGUF; empty: none chosen. */
@@ -33,6 +35,7 @@ export interface SettingProblem {
 /** Setting ids below `llamaGauge.`, with the manifest's defaults. */
 export const settingDefaults = {
   "server.url": "",
+  "server.model": "",
   llamaCppFolder: "",
   model: "",
   modelFolders: [] as readonly string[],
@@ -67,6 +70,7 @@ export function parseSettings(read: (id: string) => unknown): {
   const defaults = settingDefaults;
   const settings: Settings = {
     serverUrl: get("server.url", serverUrl, defaults["server.url"]),
+    serverModel: get("server.model", trimmed, defaults["server.model"]),
     llamaCppFolder: get("llamaCppFolder", trimmed, defaults.llamaCppFolder),
     model: get("model", trimmed, defaults.model),
     modelFolders: get("modelFolders", strings, defaults.modelFolders),

@@ -1,7 +1,14 @@
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { seconds, say } from "../core/text";
 import { UserError } from "../core/userError";
+import {
+  addressesOfProcesses,
+  addressesToAsk,
+  type AddressSource,
+  type ServerAddress,
+} from "../core/launch/serverAddresses";
 import { HttpLlamaServer } from "./llamaServer";
+import { llamaSwapUpstream } from "./llamaSwap";
 
 /** llama-server's default port (9931, formerly 8080) and those commonly chosen beside it. */
 export const usualPorts: readonly number[] = [9931, 8080, 8009, 8010, 8011, 8012];
@@ -16,7 +23,11 @@ export interface DiscoveryOptions {
   readonly apiKey?: string;
   /** Which of a router's models is meant. */
   readonly model?: string;
-  /** Loopback ports tried where nothing is configured. */
+  /** Whether the processes of this machine are looked at where nothing is configured. */
+  readonly processes?: boolean;
+  /** Further addresses tried where nothing is configured, after those of processes; only loopback ones are asked. */
+  readonly addresses?: readonly ServerAddress[];
+  /** Loopback ports tried last where nothing is configured. */
   readonly ports?: readonly number[];
 }
 
@@ -28,7 +39,10 @@ export interface FoundServer {
 /** A place that was tried: taken, answering as well but later in the order, or not usable and why. */
 export interface DiscoveryTry {
   readonly url: string;
+  readonly source: AddressSource;
   readonly outcome: "taken" | "alsoThere" | UserError;
+  /** Of what answers. */
+  readonly facts?: ServerFacts;
 }
 
 export interface Discovery {
@@ -36,44 +50,96 @@ export interface Discovery {
   readonly tries: readonly DiscoveryTry[];
 }
 
-/** Finds the user's llama-server: the configured address, else the usual ports of 127.0.0.1, all at once. */
+/**
+ * Finds the user's llama-server: the configured address; else running processes, the further addresses and the usual
+ * ports of 127.0.0.1, in this order and all at once.
+ */
 export async function discoverServer(options: DiscoveryOptions, signal: AbortSignal): Promise<Discovery> {
   const model = options.model === undefined ? {} : { model: options.model };
   if (options.configured !== undefined) {
     const key = options.apiKey === undefined ? {} : { apiKey: options.apiKey };
-    return firstReady([await ask(options.configured, { ...key, ...model }, undefined, signal)]);
+    const address = { url: options.configured, source: { kind: "configured" } } as const;
+    return firstReady([await ask(address, { ...key, ...model }, undefined, signal)]);
   }
-  const urls = (options.ports ?? usualPorts).map((port) => `http://127.0.0.1:${port}`);
-  return firstReady(await Promise.all(urls.map((url) => ask(url, model, probeSeconds, signal))));
+  const asked = new Map<string, Promise<Answer>>();
+  const askOnce = (address: ServerAddress): Promise<Answer> => {
+    const known = asked.get(address.url);
+    const answer =
+      known?.then((its) => ({ ...its, source: address.source })) ?? ask(address, model, probeSeconds, signal);
+    if (known === undefined) asked.set(address.url, answer);
+    return answer;
+  };
+  const others = [
+    ...(options.addresses ?? []),
+    ...(options.ports ?? usualPorts).map((port): ServerAddress => ({
+      url: `http://127.0.0.1:${port}`,
+      source: { kind: "usualPort" },
+    })),
+  ];
+  // asked while the processes are listed
+  const early = Promise.all(addressesToAsk(others).map(askOnce));
+  const running = options.processes === true ? await addressesOfRunning(signal) : [];
+  await early;
+  return firstReady(await Promise.all(addressesToAsk([...running, ...others]).map(askOnce)));
 }
 
-type Answer = { readonly url: string } & (FoundServer | { readonly error: UserError });
+/** A system that does not show its processes is no reason to find nothing. */
+async function addressesOfRunning(signal: AbortSignal): Promise<ServerAddress[]> {
+  const { runningLlamaServers } = await import("./processDiscovery");
+  try {
+    return addressesOfProcesses(await runningLlamaServers(signal));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof UserError) return [];
+    throw error;
+  }
+}
+
+type Answer = ServerAddress & (FoundServer | { readonly error: UserError });
 
 function firstReady(answers: readonly Answer[]): Discovery {
   const found = answers.find((answer) => "facts" in answer);
   const tries = answers.map((answer): DiscoveryTry => {
-    if ("error" in answer) return { url: answer.url, outcome: answer.error };
-    return { url: answer.url, outcome: answer === found ? "taken" : "alsoThere" };
+    const { url, source } = answer;
+    if ("error" in answer) return { url, source, outcome: answer.error };
+    return { url, source, outcome: answer === found ? "taken" : "alsoThere", facts: answer.facts };
   });
   return found === undefined ? { tries } : { found: { server: found.server, facts: found.facts }, tries };
 }
 
 async function ask(
-  url: string,
+  { url, source }: ServerAddress,
   options: { readonly apiKey?: string; readonly model?: string },
   limitSeconds: number | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
   const limit = limitSeconds === undefined ? undefined : AbortSignal.timeout(limitSeconds * 1000);
+  const both = limit === undefined ? signal : AbortSignal.any([signal, limit]);
   try {
-    const server = new HttpLlamaServer({ url, ...options });
-    const facts = await server.facts(limit === undefined ? signal : AbortSignal.any([signal, limit]));
-    return { url: server.url, server, facts };
+    return await askServer(url, source, options, both);
   } catch (cause) {
     signal.throwIfAborted();
-    if (cause instanceof UserError) return { url, error: cause };
-    if (limit?.aborted === true) return { url, error: tooSlow(url, limitSeconds ?? 0) };
+    if (cause instanceof UserError) return { url, source, error: cause };
+    if (limit?.aborted === true) return { url, source, error: tooSlow(url, limitSeconds ?? 0) };
     throw cause;
+  }
+}
+
+async function askServer(
+  url: string,
+  source: AddressSource,
+  options: { readonly apiKey?: string; readonly model?: string },
+  signal: AbortSignal,
+): Promise<Answer> {
+  try {
+    const server = new HttpLlamaServer({ url, ...options });
+    return { url: server.url, source, server, facts: await server.facts(signal) };
+  } catch (cause) {
+    if (!(cause instanceof UserError) || cause.reason !== "notFound") throw cause;
+    const upstream = await llamaSwapUpstream({ url, ...options }, signal);
+    if (upstream === undefined) throw cause;
+    const server = new HttpLlamaServer({ ...options, url: upstream });
+    return { url: server.url, source, server, facts: await server.facts(signal) };
   }
 }
 

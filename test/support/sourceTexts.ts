@@ -14,7 +14,10 @@ export function sayTemplates(): ReadonlyMap<string, readonly string[]> {
       .filter((name) => name.endsWith(".ts"))
       .map((name) => path.join("src", room, name)),
   );
-  for (const file of files) {
+  const roots = readdirSync(path.join(repository, "src"))
+    .filter((name) => /^extension\w*\.ts$/.test(name))
+    .map((name) => path.join("src", name));
+  for (const file of [...files, ...roots]) {
     for (const key of templatesIn(file, readFileSync(path.join(repository, file), "utf8"))) {
       found.set(key, [...(found.get(key) ?? []), file]);
     }

@@ -9,7 +9,7 @@ import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../p
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
-import { say } from "../text";
+import { say, type Text } from "../text";
 import { assumedTokenizer } from "../tokens/estimateTokens";
 import { countFiles } from "../tokens/countFiles";
 import type { WalkOptions } from "../tokens/files";
@@ -45,6 +45,8 @@ export interface EstimateParts {
   readonly model: Known<Model>;
   /** How the server was or would be started. */
   readonly launch: LaunchOptions;
+  /** What the running server does otherwise than its command line says. */
+  readonly launchNotes?: readonly Text[];
   readonly memory: Known<MemoryReport>;
   readonly curve: Known<DepthCurve>;
   /** Opens the counts that are kept for a tokenizer. */
@@ -99,7 +101,8 @@ export async function estimate(
     limit,
     answerReserve: request.answerReserve,
   });
-  const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...prompt.notes] };
+  const notes = [...prompt.notes, ...(parts.launchNotes ?? [])];
+  const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...notes] };
   const prefill = prediction(parts.curve, acceptanceReport.promptTokens);
   const server: Known<ServerFacts> = parts.server.known ? known(parts.server.value.facts) : parts.server;
   return {
@@ -115,7 +118,7 @@ export async function estimate(
     ...(parts.curve.known && { curve: parts.curve.value }),
     limit,
     pack: request.pack,
-    notes: prompt.notes,
+    notes,
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
     }),

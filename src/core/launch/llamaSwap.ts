@@ -1,0 +1,48 @@
+import { say } from "../text";
+import { UserError } from "../userError";
+
+/** A model of llama-swap's `/running`. */
+export interface SwapModel {
+  readonly id: string;
+  /** "ready" where it can be asked. */
+  readonly state: string;
+}
+
+/** The reply of llama-swap's `/running`; undefined where it is not one. */
+export function readSwapRunning(body: unknown): readonly SwapModel[] | undefined {
+  if (typeof body !== "object" || body === null || !("running" in body)) return undefined;
+  const { running } = body;
+  if (!Array.isArray(running)) return undefined;
+  return (running as readonly unknown[]).flatMap((entry) => {
+    if (typeof entry !== "object" || entry === null || !("model" in entry)) return [];
+    const { model } = entry;
+    const state = "state" in entry && typeof entry.state === "string" ? entry.state : "ready";
+    return typeof model === "string" && model !== "" && model.length < 1000 ? [{ id: model, state }] : [];
+  });
+}
+
+/** The running model that is meant: the one asked for, else the only one. Nothing is loaded for a question. */
+export function chooseSwapModel(
+  url: string,
+  running: readonly SwapModel[],
+  wanted: string | undefined,
+): SwapModel {
+  const ready = running.filter(({ state }) => state === "ready");
+  const [only, second] = wanted === undefined ? ready : ready.filter(({ id }) => id === wanted);
+  if (only !== undefined && second === undefined) return only;
+  if (ready.length > 1) {
+    throw new UserError(
+      "invalidInput",
+      say`llama-swap at ${url} has several models running.`,
+      say`Choose the model that is meant: ${ready
+        .slice(0, 10)
+        .map(({ id }) => id)
+        .join(", ")}.`,
+    );
+  }
+  throw new UserError(
+    "loading",
+    say`llama-swap at ${url} has no such model running, and Llama Gauge loads none unasked.`,
+    say`Load it there (any request for it does), then estimate again.`,
+  );
+}
