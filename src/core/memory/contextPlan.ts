@@ -29,12 +29,16 @@ export interface ContextPlan {
   readonly mtp: boolean;
   readonly swaFull: boolean;
   readonly kvOffload: boolean;
+  /** CUDA's flash attention counts its f16 copies of a quantised cache in the compute buffer. */
+  readonly flashCopiesCounted: boolean;
 }
 
 /** `--spec-draft-n-max` where it is not given. */
 const defaultDraft = 3;
 /** Logits of only as many rows as can be asked for (`n_outputs_max`). */
 const firstBuildWithFewOutputs = 9460;
+/** Before, they came from a pool that is not accounted for (`ggml_cuda_flash_attn_ext_get_alloc_size`). */
+const firstBuildWithFlashCopies = 9489;
 /** `-fa` not given means auto. */
 const firstBuildWithFlashAuto = 6325;
 
@@ -78,6 +82,7 @@ export function contextPlan(
     mtp: usesMtp(model, options),
     swaFull: options.swaFull === true,
     kvOffload: options.kvOffload !== false,
+    flashCopiesCounted: build === undefined || build >= firstBuildWithFlashCopies,
   };
 }
 

@@ -26,10 +26,17 @@ export function growthOf(
     longer.caches.reduce((sum, cache, i) => sum + cache.bytes - (now.caches[i]?.bytes ?? 0), 0) / tokens;
   const compute = grown((row) => row.compute.bytes);
   const other = grown((row) => row.kv + row.other.bytes) - kv;
+  const { flashAttention, ubatch } = now.plan;
+  const masks = Math.min(compute, now.maskCopies * ubatch * (flashAttention ? 2 : 4));
+  const parts: readonly GrowthPart[] = [
+    { kind: "masks", bytesPerToken: masks },
+    // f16 copies of a quantised cache, or the scores of every head where flash attention is off
+    { kind: flashAttention ? "staging" : "other", bytesPerToken: compute - masks },
+    { kind: "other", bytesPerToken: other },
+  ];
   return [
     { kind: "kv", bytesPerToken: kv },
-    ...(compute === 0 ? [] : [{ kind: "masks" as const, bytesPerToken: compute }]),
-    ...(Math.abs(other) < 1e-6 ? [] : [{ kind: "other" as const, bytesPerToken: other }]),
+    ...parts.filter(({ bytesPerToken }) => Math.abs(bytesPerToken) >= 1e-6),
   ];
 }
 

@@ -39,6 +39,8 @@ export interface Breakdown {
   readonly caches: readonly KvCache[];
   readonly state: readonly LayerBytes[];
   readonly rows: readonly BreakdownRow[];
+  /** Copies of masks and inputs, on the host and on each busy device. */
+  readonly maskCopies: number;
 }
 
 export interface BreakdownRow {
@@ -104,6 +106,7 @@ export function breakdown(
     placed,
     caches: draft === undefined ? main : [...main, draft],
     state,
+    maskCopies: compute.copies * (1 + backends.length),
     rows: [...placed.devices.map(({ device }, i) => row(device.name, i)), row(hostName, host)],
   };
 }

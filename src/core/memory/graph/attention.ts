@@ -193,7 +193,7 @@ function scratchBytes(context: GraphContext, layer: Layer): number {
     const rows = Math.min(32, tokens / streams) * streams;
     return 4 * rows * layer.heads * 32 * (layer.valueLength + 2);
   }
-  if (flashScratch !== "cuda") return 0;
+  if (flashScratch !== "cuda" || !plan.flashCopiesCounted) return 0;
   const cells = cellsOf(context, layer) * streams;
   const key = plan.typeK.name === "f16" ? 0 : layer.keyLength * layer.kvHeads;
   const value = plan.typeV.name === "f16" || layer.valueLength === 0 ? 0 : layer.valueLength * layer.kvHeads;
