@@ -21,6 +21,8 @@ interface Wanted {
 }
 
 const progressIntervalMs = 100;
+/** An estimate that asks server and machine takes so many times what counting known files again takes. */
+const askingShare = 5;
 
 /**
  * Holds what is known and is the only one to change it. One estimate runs at a time; a newer request aborts it and
@@ -38,8 +40,9 @@ export class Gauge implements Disposable {
   private draining = false;
   private revision = 0;
   private disposed = false;
-  /** Seconds the last estimate took that went to its end. */
-  private took = 0;
+  private expectedSeconds = 0;
+  /** Something changed while an estimate was under way: it may not know it. */
+  private outdated = false;
 
   /** Fires after every change of `state`. */
   readonly onDidChange = this.changes.event;
@@ -69,9 +72,9 @@ export class Gauge implements Disposable {
     return this.running?.quiet === true;
   }
 
-  /** Seconds the last estimate took. */
-  get lastSeconds(): number {
-    return this.took;
+  /** What `recount` will take: as the last time, before that a share of an estimate that also asked server and machine. */
+  get recountSeconds(): number {
+    return this.expectedSeconds;
   }
 
   estimate(request: EstimateRequest): Promise<EstimateOutcome> {
@@ -111,6 +114,7 @@ export class Gauge implements Disposable {
 
   /** The files or settings behind the report are no longer what they were. */
   markStale(): void {
+    this.outdated = true;
     if (this.settled.status !== "ready" || this.settled.stale) return;
     const stale: GaugeState = { ...this.settled, stale: true };
     if (this.current === this.settled) this.publish(stale);
@@ -156,6 +160,7 @@ export class Gauge implements Disposable {
   private async run({ request, quiet }: Wanted): Promise<EstimateOutcome> {
     const controller = new AbortController();
     this.running = { controller, quiet };
+    this.outdated = false;
     this.lastRequest = request;
     const started = this.now();
     const shown = reportOf(this.current);
@@ -171,9 +176,9 @@ export class Gauge implements Disposable {
       const made = await this.estimator(request, controller.signal, show, quiet ? "again" : "anew");
       if (controller.signal.aborted) return { kind: "cancelled" };
       const report = { ...made, revision: ++this.revision };
-      this.took = (this.now() - started) / 1000;
+      this.expectedSeconds = (this.now() - started) / (quiet ? 1000 : 1000 * askingShare);
       this.counted = report;
-      this.publish((this.settled = { status: "ready", report, stale: false }));
+      this.publish((this.settled = { status: "ready", report, stale: this.outdated }));
       return { kind: "done", report };
     } catch (error) {
       if (controller.signal.aborted) return { kind: "cancelled" };

@@ -40,7 +40,7 @@ export class LiveRecount implements Disposable {
     const { gauge } = this.parts;
     if (gauge.state.status === "idle") return;
     this.pending = true;
-    if (gauge.lastSeconds > cheapSeconds) gauge.markStale();
+    if (gauge.recountSeconds > cheapSeconds) gauge.markStale();
     else this.schedule();
   }
 
@@ -56,7 +56,7 @@ export class LiveRecount implements Disposable {
   /** A choice that was not counted yet: only sums, no seams. */
   private look(state: Gauge["state"]): void {
     if (state.status !== "ready" || this.parts.gauge.countedAsChosen) return;
-    if (this.parts.gauge.lastSeconds <= cheapSeconds) this.schedule();
+    if (this.parts.gauge.recountSeconds <= cheapSeconds) this.schedule();
   }
 
   private schedule(): void {

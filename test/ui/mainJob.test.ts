@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { formatBytes, formatNumber } from "../../src/core/format";
@@ -143,7 +144,7 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     const paths = folders.map((name) => path.join(workbench.workspace, name));
     const { acceptance } = await check([...paths, "--server", server.url]);
     const text = `${tokens(acceptance.promptTokens)} / ${tokens(nCtx)} tokens`;
-    await workbench.statusBarItem().filter({ hasText: text }).waitFor();
+    await workbench.statusBarItem().filter({ hasText: text }).filter({ hasNotText: "(stale)" }).waitFor();
   });
 });
 
@@ -152,10 +153,8 @@ describe("an estimate that takes long, with the panel closed", () => {
     const silent = await startSilentLlamaServer();
     try {
       await workbench.runCommand("View: Close All Editors");
-      await workbench.configure({
-        "llamaGauge.server.url": silent.url,
-        "llamaGauge.showPanelOnEstimate": false,
-      });
+      await workbench.configure({ "llamaGauge.showPanelOnEstimate": false });
+      await configureMachine({ "llamaGauge.server.url": silent.url });
       await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
       await workbench.runCommand("Llama Gauge: Estimate Workspace");
       const toast = workbench.notification("Counting the tokens of harbour");
@@ -171,3 +170,10 @@ describe("an estimate that takes long, with the panel closed", () => {
     }
   });
 });
+
+/** Settings of the machine, which a window that runs on another one does not take from the user's own. */
+async function configureMachine(settings: Readonly<Record<string, unknown>>): Promise<void> {
+  const file = path.join(workbench.server.userDataDir, "Machine/settings.json");
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, JSON.stringify(settings));
+}

@@ -65,7 +65,7 @@ describe("counting again by itself", () => {
   });
 
   it("is left to the user where it takes long", async () => {
-    const { gauge, kinds } = await counted(10);
+    const { gauge, kinds } = await counted(20);
     live?.touched();
     expect(gauge.state).toMatchObject({ status: "ready", stale: true });
     await vi.advanceTimersByTimeAsync(60_000);
@@ -105,6 +105,18 @@ describe("counting again by itself", () => {
     await vi.advanceTimersByTimeAsync(5000);
     expect(leftOut).toEqual([undefined, [readme], []]);
     expect(gauge.state).toMatchObject({ status: "ready", report: { acceptance: { exact: true } } });
+  });
+});
+
+describe("a change while an estimate is under way", () => {
+  it("makes its report stale: nobody knows whether it has seen it", async () => {
+    const { gauge } = await counted(1);
+    const again = gauge.estimate(request);
+    await vi.advanceTimersByTimeAsync(500);
+    gauge.markStale();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await again).toMatchObject({ kind: "done" });
+    expect(gauge.state).toMatchObject({ status: "ready", stale: true });
   });
 });
 
