@@ -33,8 +33,11 @@ export interface RunningLanguageClient extends Disposable {
   refresh(): void;
 }
 
-/** Scripts in which a command line of llama-server may stand. */
-const scriptLanguages = ["shellscript", "powershell", "bat"];
+/** Scripts and other files in which a command line of llama-server may stand. */
+const scriptLanguages = [
+  ...["shellscript", "powershell", "bat"],
+  ...["json", "jsonc", "yaml", "dockercompose", "dockerfile"],
+];
 
 /** A server that keeps crashing is left alone after this many restarts within three minutes. */
 const maxRestarts = 3;

@@ -132,6 +132,25 @@ describe("model presets and logs in the editor", function () {
     assert.equal(await env.clipboard.readText(), "llama-server --model 'my model.gguf'");
   });
 
+  it("checks llama-server in tasks.json, Dockerfiles and YAML", async () => {
+    const texts = [
+      ["tasks.json", '{"tasks": [{"command": "llama-server", "args": ["--ctx-sise", "4096"]}]}\n'],
+      ["Dockerfile", 'FROM x\nCMD ["llama-server", "--ctx-sise", "4096"]\n'],
+      ["swap.yaml", "models:\n  a:\n    cmd: |\n      llama-server --port ${PORT}\n      --ctx-sise 4096\n"],
+    ] as const;
+    for (const [name, text] of texts) {
+      const { uri } = await open(name, text);
+      const found = await until(name, () => {
+        const own = languages.getDiagnostics(uri).filter(({ source }) => source === "Llama Gauge");
+        return own.length > 0 ? own : undefined;
+      });
+      assert.deepEqual(
+        found.map(({ code }) => code),
+        ["unknownOption"],
+      );
+    }
+  });
+
   it("explains a log and checks a command line", async () => {
     const log = await open(
       "llama-server.log",
