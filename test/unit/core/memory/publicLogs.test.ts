@@ -32,7 +32,7 @@ function completed(metadata: NonNullable<PublicCase["hparams"]>): NonNullable<Pu
   return Object.fromEntries(
     Object.entries(metadata).map(([key, value]) => {
       if (!Array.isArray(value) || value.at(-1) !== "..." || typeof blocks !== "number") return [key, value];
-      const shown = value.slice(0, -1);
+      const shown: readonly unknown[] = value.slice(0, -1);
       const period = shown.findIndex((_, at) => at > 0 && shown.every((item, i) => item === shown[i % at]));
       const length = period < 1 ? shown.length : period;
       return [key, Array.from({ length: blocks }, (_, i) => shown[i % length])];
@@ -45,6 +45,10 @@ function optionsOf(settings: Readonly<Record<string, unknown>>): LaunchOptions {
     const value = settings[key];
     return typeof value === "number" ? value : otherwise;
   };
+  const text = (key: string): string => {
+    const value = settings[key];
+    return typeof value === "string" ? value : "f16";
+  };
   const drafted = /n_max\D?(\d+)/.exec(String(settings["mtp"]))?.[1];
   const rollback = number("n_rs_seq", Number(drafted ?? 0));
   return {
@@ -53,8 +57,8 @@ function optionsOf(settings: Readonly<Record<string, unknown>>): LaunchOptions {
     kvUnified: settings["kv_unified"] === true,
     batchSize: number("n_batch", 2048),
     ubatchSize: number("n_ubatch", 512),
-    cacheTypeK: String(settings["type_k"] ?? "f16"),
-    cacheTypeV: String(settings["type_v"] ?? "f16"),
+    cacheTypeK: text("type_k"),
+    cacheTypeV: text("type_v"),
     flashAttn: /off|disabled|false/.test(String(settings["flash_attn"])) ? "off" : "auto",
     swaFull: settings["swa_full"] === true,
     ...(rollback > 0 ? { specType: ["draft-mtp"], specDraftNMax: rollback } : {}),
