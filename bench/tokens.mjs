@@ -14,6 +14,8 @@ import {
 } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { performance } from "node:perf_hooks";
+import { clearInterval, setInterval } from "node:timers";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 

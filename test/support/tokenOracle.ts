@@ -35,17 +35,17 @@ export async function idsByServer(
   const all: number[][] = [];
   for (const batch of batches(texts)) {
     const content = batch.flatMap((text) => [options.separator, text]);
-    const reply = await postJson(`${url}/tokenize`, {
-      content,
-      add_special: false,
-      parse_special: options.parseSpecial,
-    });
+    const body = { content, add_special: false, parse_special: options.parseSpecial };
+    // an idle connection may be closed just when it is used again
+    const reply = await ask(url, body).catch(() => ask(url, body));
     const found = split((reply.body as { tokens: number[] }).tokens, options.separator);
     if (found.length !== batch.length) throw new Error("the separator is in a text");
     all.push(...found);
   }
   return all;
 }
+
+const ask = (url: string, body: object) => postJson(`${url}/tokenize`, body);
 
 function* batches(texts: readonly string[]): Generator<readonly string[]> {
   let batch: string[] = [];
