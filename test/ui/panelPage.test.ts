@@ -141,7 +141,9 @@ describe("the panel's page", () => {
   it("shows progress over the last report, and can cancel", async () => {
     await withState("counting", {}, async (panel) => {
       const { page } = panel;
-      expect(await page.getByRole("status").innerText()).toContain("31 of 48 files, 12,345 tokens");
+      expect(await page.locator(".notice.counting[role=status]").innerText()).toContain(
+        "31 of 48 files, 12,345 tokens",
+      );
       expect(await page.getByRole("progressbar").getAttribute("value")).toBe("31");
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.getByRole("button", { name: "Cancel" }).click();
