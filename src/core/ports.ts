@@ -36,6 +36,8 @@ export interface Tokenizer {
   count(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedText[]>;
   /** Tokens of a whole prompt as the server reads it: BOS/EOS added as the model says. */
   countPrompt(prompt: string, signal: AbortSignal): Promise<number>;
+  /** The same for a prompt in pieces, which is never joined on this thread. */
+  countPromptPieces?(pieces: readonly string[], signal: AbortSignal): Promise<number>;
 }
 
 /** Counts of one tokenizer that are kept. It never fails: what cannot be read or written is not kept. */

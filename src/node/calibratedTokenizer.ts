@@ -45,6 +45,7 @@ export async function calibrated(
       fingerprint: vocabulary.fingerprint,
       count: (texts, its) => vocabulary.count(texts, its),
       countPrompt: (prompt, its) => vocabulary.countPrompt(prompt, its),
+      countPromptPieces: (pieces, its) => vocabulary.countPromptPieces(pieces, its),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Tokenizer } from "../core/ports";
 import type { LongRun } from "../core/tokens/longRuns";
 import type { CountedText, TokenizerIdentity } from "../core/tokens/tokenCount";
@@ -25,6 +26,7 @@ export interface GgufTokenizer extends Tokenizer {
   readonly fingerprint: string;
   /** As `count`, with the runs of characters that may crash llama.cpp's own tokenizer. */
   countWithRisks(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedWithRisk[]>;
+  countPromptPieces(pieces: readonly string[], signal: AbortSignal): Promise<number>;
   /** Token ids; bytes are taken as they are. */
   encode(text: string | Uint8Array, flags: TokenizeFlags, signal: AbortSignal): Promise<Int32Array>;
   /** Ends the threads. */
@@ -98,6 +100,13 @@ class PooledTokenizer implements GgufTokenizer {
     return (answer.kind === "counted" ? answer.tokens[0] : undefined) ?? unexpected(answer);
   }
 
+  async countPromptPieces(pieces: readonly string[], signal: AbortSignal): Promise<number> {
+    const flags = { addSpecial: true, parseSpecial: true };
+    const bytes = await sharedUtf8(pieces, signal);
+    const answer = await this.run({ kind: "countBytes", bytes, flags }, signal);
+    return (answer.kind === "counted" ? answer.tokens[0] : undefined) ?? unexpected(answer);
+  }
+
   async encode(text: string | Uint8Array, flags: TokenizeFlags, signal: AbortSignal): Promise<Int32Array> {
     const answer = await this.run({ kind: "encode", text, flags }, signal);
     return answer.kind === "encoded" ? answer.ids : unexpected(answer);
@@ -116,6 +125,49 @@ class PooledTokenizer implements GgufTokenizer {
   private run(task: TokenTask, signal: AbortSignal): Promise<TokenAnswer> {
     return this.workers.run(task, this.block, signal);
   }
+}
+
+/** Characters written between two turns of the event loop; two or three milliseconds. */
+const charactersPerTurn = 1 << 20;
+
+/** The pieces one after the other; lone surrogates become U+FFFD, also where a pair is cut by the end of a piece. */
+async function sharedUtf8(pieces: readonly string[], signal: AbortSignal): Promise<SharedArrayBuffer> {
+  const slices = Array.from(slicesOf(pieces));
+  let size = 0;
+  for (const [at, slice] of slices.entries()) {
+    size += Buffer.byteLength(slice);
+    if (at % 64 === 63) await turn(signal);
+  }
+  const shared = new SharedArrayBuffer(size);
+  const bytes = Buffer.from(shared);
+  let at = 0;
+  let untilTurn = charactersPerTurn;
+  for (const slice of slices) {
+    at += bytes.write(slice, at);
+    untilTurn -= slice.length;
+    if (untilTurn > 0) continue;
+    untilTurn = charactersPerTurn;
+    await turn(signal);
+  }
+  return shared;
+}
+
+/** No slice is longer than what is written at a turn, and none ends within a surrogate pair. */
+function* slicesOf(pieces: readonly string[]): Iterable<string> {
+  for (const piece of pieces) {
+    for (let start = 0; start < piece.length;) {
+      let end = Math.min(piece.length, start + charactersPerTurn);
+      const last = piece.charCodeAt(end - 1);
+      if (end < piece.length && last >= 0xd800 && last <= 0xdbff) end--;
+      yield piece.slice(start, end);
+      start = end;
+    }
+  }
+}
+
+async function turn(signal: AbortSignal): Promise<void> {
+  await nextTurn();
+  signal.throwIfAborted();
 }
 
 function unexpected(answer: TokenAnswer): never {

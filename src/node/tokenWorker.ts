@@ -69,6 +69,12 @@ function answer(
       const longRuns = task.longRuns ? task.texts.map((text) => longestRun(text)) : [];
       return { kind: "counted", tokens, longRuns };
     }
+    case "countBytes": {
+      // a copy of its own: what decodes text takes no shared memory
+      const text = new Uint8Array(task.bytes).slice();
+      const tokens = [kernels.of(block).count(text, { ...task.flags, checkpoint })];
+      return { kind: "counted", tokens, longRuns: [] };
+    }
     case "encode":
       return { kind: "encoded", ids: kernels.of(block).encode(task.text, { ...task.flags, checkpoint }) };
   }

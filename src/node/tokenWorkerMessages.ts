@@ -19,6 +19,8 @@ export type TokenTask =
       readonly flags: TokenizeFlags;
       readonly longRuns: boolean;
     }
+  /** Tokens of one text, given as UTF-8 in memory that is not copied on its way. */
+  | { readonly kind: "countBytes"; readonly bytes: SharedArrayBuffer; readonly flags: TokenizeFlags }
   | { readonly kind: "encode"; readonly text: string | Uint8Array; readonly flags: TokenizeFlags };
 
 export interface TokenRequest {

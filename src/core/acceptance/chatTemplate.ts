@@ -50,7 +50,27 @@ export function renderPrompt(template: ChatTemplate, message: string): string {
   return template.prefix + (template.trims ? trimAscii(message) : message) + template.suffix;
 }
 
+/** `renderPrompt` of a message in pieces; joined they are the same. */
+export function renderPieces(template: ChatTemplate, message: readonly string[]): readonly string[] {
+  const pieces = message.filter((piece) => piece !== "");
+  while (template.trims && pieces[0] !== undefined) {
+    pieces[0] = trimStart(pieces[0]);
+    if (pieces[0] !== "") break;
+    pieces.shift();
+  }
+  while (template.trims && pieces.length > 0) {
+    const end = trimEnd(pieces.pop() ?? "");
+    if (end === "") continue;
+    pieces.push(end);
+    break;
+  }
+  return [template.prefix, ...pieces, template.suffix];
+}
+
 /** Jinja's `trim` as llama.cpp has it: the white space of C's `isspace`, unlike JavaScript's. */
 function trimAscii(text: string): string {
-  return text.replace(/^[ \t\n\v\f\r]+/, "").replace(/[ \t\n\v\f\r]+$/, "");
+  return trimEnd(trimStart(text));
 }
+
+const trimStart = (text: string): string => text.replace(/^[ \t\n\v\f\r]+/, "");
+const trimEnd = (text: string): string => text.replace(/[ \t\n\v\f\r]+$/, "");

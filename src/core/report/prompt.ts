@@ -1,5 +1,5 @@
 import type { PromptParts } from "../acceptance/acceptanceReport";
-import { measureTemplate, renderPrompt, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
+import { measureTemplate, renderPieces, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
 import type { CountCache, LlamaServer, Tokenizer } from "../ports";
 import { say, type Text } from "../text";
 import { UserError } from "../userError";
@@ -82,9 +82,13 @@ async function wholePrompt(
   );
   const kept = key === undefined ? undefined : cache?.promptTokens(key);
   if (kept !== undefined) return kept;
-  const whole = await joined(text, wholePromptCharacters, signal);
-  if (whole === undefined) return undefined;
-  const total = await tokenizer.countPrompt(renderPrompt(around, whole), signal);
+  const pieces = await gathered(text, wholePromptCharacters, signal);
+  if (pieces === undefined) return undefined;
+  const rendered = renderPieces(around, pieces);
+  const total =
+    tokenizer.countPromptPieces === undefined
+      ? await tokenizer.countPrompt(rendered.join(""), signal)
+      : await tokenizer.countPromptPieces(rendered, signal);
   if (key !== undefined) cache?.keepPrompt(key, total);
   return total;
 }
@@ -110,11 +114,11 @@ export const noServerTemplate: TemplateChoice = {
   note: say`The chat template's tokens are not counted: it takes a running server to render it.`,
 };
 
-async function joined(
+async function gathered(
   pieces: AsyncIterable<string>,
   limit: number,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<readonly string[] | undefined> {
   const parts: string[] = [];
   let characters = 0;
   for await (const piece of pieces) {
@@ -123,5 +127,5 @@ async function joined(
     if (characters > limit) return undefined;
     parts.push(piece);
   }
-  return parts.join("");
+  return parts;
 }

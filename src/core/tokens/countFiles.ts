@@ -37,7 +37,7 @@ export interface CountProgress {
 const defaultLimits: CountLimits = { batchBytes: 2 * 1024 * 1024, batchFiles: 64, batches: 3 };
 
 /** Characters whose lines are hashed between two pauses. */
-const pauseEvery = 1 << 18;
+const pauseEvery = 1 << 16;
 const recalledBetweenPauses = 256;
 
 /**

@@ -17,6 +17,9 @@ export const defaultPackTemplate: PackTemplate = { format: "markdown", order: "w
 /** Files read ahead of the one that is being used. */
 const readAhead = 8;
 const readAheadBytes = 4 * 1024 * 1024;
+/** Characters and files given between two pauses. */
+const pauseEvery = 1 << 18;
+const filesBetweenPauses = 64;
 
 /**
  * The prompt in pieces; joined they are exactly what is counted and what is copied. It neither starts nor ends with white
@@ -72,6 +75,7 @@ async function* texts(
   const ahead: { readonly file: FileRef; readonly reading: ReturnType<FileSource["read"]> }[] = [];
   let bytesAhead = 0;
   let next = 0;
+  let untilPause = pauseEvery;
   for (;;) {
     while (
       next < files.length &&
@@ -92,6 +96,11 @@ async function* texts(
     signal.throwIfAborted();
     const content = await current.reading;
     if (content.kind === "text") yield { file: current.file, text: content.text };
+    untilPause -= pauseEvery / filesBetweenPauses;
+    if (content.kind === "text") untilPause -= content.text.length;
+    if (untilPause > 0) continue;
+    untilPause = pauseEvery;
+    await source.pause?.();
   }
 }
 

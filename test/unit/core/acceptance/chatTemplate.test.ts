@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   measureTemplate,
+  renderPieces,
   renderPrompt,
   splitAtMarker,
   templateProbe,
@@ -33,6 +34,19 @@ describe("measuring a chat template", () => {
     const measured = measureTemplate(chatMl(templateProbe));
     if (measured.kind !== "measured") throw new Error(measured.problem);
     expect(renderPrompt(measured.template, "  code\n")).toBe(chatMl("  code\n"));
+  });
+
+  it.each([
+    [["\n  code", " and more ", "\t\n"]],
+    [["", " \n", "\t", "  a", "b", "c  ", " ", ""]],
+    [[" \n", "\uFEFF ", "\f"]],
+    [[" ", "\n"]],
+    [[]],
+  ])("renders a message in pieces as it renders the whole: %j", (pieces) => {
+    for (const trims of [true, false]) {
+      const template = { prefix: "<p>", suffix: "<s>", trims };
+      expect(renderPieces(template, pieces).join("")).toBe(renderPrompt(template, pieces.join("")));
+    }
   });
 
   it.each([
