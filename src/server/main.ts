@@ -1,6 +1,7 @@
 import {
   CodeLensRefreshRequest,
   createConnection,
+  InlayHintRefreshRequest,
   ProposedFeatures,
   TextDocuments,
   TextDocumentSyncKind,
@@ -51,6 +52,7 @@ const reader = new DocumentReader(
 /** An editor that cannot do it asks again by itself. */
 function refreshLenses(): void {
   void connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
+  void connection.sendRequest(InlayHintRefreshRequest.type).catch(() => undefined);
 }
 
 function costOf(uri: string, model: PresetModel): SectionCost | undefined {
@@ -71,6 +73,7 @@ connection.onInitialize(({ initializationOptions }): InitializeResult => {
       documentFormattingProvider: true,
       codeActionProvider: { codeActionKinds: ["quickfix"] },
       codeLensProvider: {},
+      inlayHintProvider: true,
       renameProvider: { prepareProvider: true },
     },
   };
@@ -139,6 +142,12 @@ connection.onCodeLens(({ textDocument }) => {
     words,
     labels,
   );
+});
+
+connection.languages.inlayHint.on(({ textDocument, range }) => {
+  const preset = reader.preset(textDocument.uri);
+  if (preset === undefined) return [];
+  return features.inlayHintsOf(preset, range, (model) => costOf(textDocument.uri, model), words);
 });
 
 connection.onPrepareRename(({ textDocument, position }) => {

@@ -14,6 +14,7 @@ import {
   type DocumentSymbol,
   type FoldingRange,
   type Hover,
+  type InlayHint,
   type Position,
   type Range,
   type TextEdit,
@@ -23,7 +24,13 @@ import { completionsAt } from "../core/preset/presetCompletion";
 import type { Span } from "../core/preset/presetDocument";
 import { foldingOf, formatEdits, renameSection, type LineEdit } from "../core/preset/presetEdits";
 import { hoverAt } from "../core/preset/presetHover";
-import { modelArguments, sectionEntries, type Preset, type PresetModel } from "../core/preset/presetModels";
+import {
+  entryOf,
+  modelArguments,
+  sectionEntries,
+  type Preset,
+  type PresetModel,
+} from "../core/preset/presetModels";
 import { placeAt } from "../core/preset/presetPlaces";
 import { lensCommands, type SectionCommand, type SectionCost } from "../core/protocol/serverRequests";
 import type { Words } from "./words";
@@ -195,6 +202,25 @@ export function lensesOf(
       { range, command: { title: labels.start, command: lensCommands.startServer, arguments: [command] } },
       { range, command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] } },
     ];
+  });
+}
+
+/** Behind each `ctx-size` of the lines asked for, what it gives one request and costs. */
+export function inlayHintsOf(
+  preset: Preset,
+  { start, end }: Range,
+  cost: (model: PresetModel) => SectionCost | undefined,
+  words: Words,
+): InlayHint[] {
+  return preset.models.flatMap((model) => {
+    const entry = entryOf(preset, model, "ctxSize");
+    // a value of [*] means something else for each model
+    if (entry === undefined || !model.section.entries.includes(entry)) return [];
+    const { line, end: character } = entry.value;
+    if (line < start.line || line > end.line) return [];
+    const figures = cost(model);
+    if (figures === undefined) return [];
+    return [{ position: { line, character }, label: words.say(figures.contextHint), paddingLeft: true }];
   });
 }
 

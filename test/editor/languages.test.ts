@@ -16,6 +16,7 @@ import {
   type CompletionList,
   type DocumentSymbol,
   type Hover,
+  type InlayHint,
   type TextDocument,
   type TextEdit,
 } from "vscode";
@@ -88,6 +89,17 @@ describe("model presets and logs in the editor", function () {
       return lenses.find(({ command }) => /2,048 tokens per slot/.test(command?.title ?? ""));
     });
     assert.equal(lens.command?.command, "llamaGauge.showMemoryBudget");
+    const hints = await commands.executeCommand<InlayHint[]>(
+      "vscode.executeInlayHintProvider",
+      document.uri,
+      new Range(0, 0, 4, 0),
+    );
+    assert.deepEqual(
+      hints.map(({ position: { line, character } }) => [line, character]),
+      [[2, 8]],
+    );
+    const label = hints[0]?.label;
+    assert.match(typeof label === "string" ? label : "", /^2,048 tokens per slot, KV [\d.]+ [KM]iB$/);
     const hovers = await commands.executeCommand<Hover[]>(
       "vscode.executeHoverProvider",
       document.uri,

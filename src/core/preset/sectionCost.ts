@@ -29,19 +29,24 @@ export function sectionCost({
   ];
   const figures = [bytes(totalBytes), bytes(kvBytes), count(context.nCtxPerSlot)] as const;
   const [total, cache, perSlot] = figures;
+  const common = { lines, contextHint: say`${perSlot} tokens per slot, KV ${cache}` };
   switch (verdict) {
     case "fits":
-      return { fits: true, verdict: say`Fits: ${total}, KV ${cache}, ${perSlot} tokens per slot`, lines };
+      return { fits: true, verdict: say`Fits: ${total}, KV ${cache}, ${perSlot} tokens per slot`, ...common };
     case "tight":
-      return { fits: true, verdict: say`Tight: ${total}, KV ${cache}, ${perSlot} tokens per slot`, lines };
+      return {
+        fits: true,
+        verdict: say`Tight: ${total}, KV ${cache}, ${perSlot} tokens per slot`,
+        ...common,
+      };
     case "exceeds":
       return {
         fits: false,
         verdict: say`Does not fit: ${total}, KV ${cache}, ${perSlot} tokens per slot`,
-        lines,
+        ...common,
       };
     case "unknown":
-      return { fits: null, verdict: say`Needs ${total}, KV ${cache}, ${perSlot} tokens per slot`, lines };
+      return { fits: null, verdict: say`Needs ${total}, KV ${cache}, ${perSlot} tokens per slot`, ...common };
   }
 }
 

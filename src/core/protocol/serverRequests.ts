@@ -20,6 +20,8 @@ export interface SectionCost {
   readonly fits: boolean | null;
   /** One line: verdict and the main figures. */
   readonly verdict: Text;
+  /** Behind `ctx-size`: what it means for one request, and what it costs. */
+  readonly contextHint: Text;
   /** KV bytes per token, context per slot, memory per device, prefill estimate. */
   readonly lines: readonly Text[];
 }
