@@ -92,9 +92,11 @@ function subject(view: View, report: GaugeReport): TemplateResult {
 
 function tokenizerPill({ words }: View, { tokens: { tokenizer } }: GaugeReport): TemplateResult {
   if (isExact(tokenizer)) {
-    return html`<span class="pill reported" title=${words(say`counted with the model's own vocabulary`)}
-      >${words(say`exact tokens`)}</span
-    >`;
+    const how =
+      tokenizer.checkedWith === undefined
+        ? say`counted with the model's own vocabulary`
+        : say`counted with the model's own vocabulary; the server gave the same tokens for a test text`;
+    return html`<span class="pill reported" title=${words(how)}>${words(say`exact tokens`)}</span>`;
   }
   const name =
     tokenizer.relativeError === undefined

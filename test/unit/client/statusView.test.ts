@@ -35,6 +35,15 @@ describe("the status bar", () => {
     expect(ready(sampleReport({ memory: known(one) })).text).toMatch(/ · VRAM 12\.7\/23\.2 GiB$/);
   });
 
+  it("tells the tokens of the active editor in the tooltip, its name as plain text", () => {
+    const editor = { name: "src/[a](command:x).ts", tokens: 1234 };
+    const state = { status: "ready", report: sampleReport(), stale: false } as const;
+    const { tooltip, text } = statusView(state, formatText, "en", editor);
+    expect(tooltip).toContain(String.raw`In the editor: src/\[a\]\(command:x\).ts, 1,234 tokens`);
+    expect(text).toBe(ready(sampleReport()).text);
+    expect(ready(sampleReport()).tooltip).not.toContain("In the editor");
+  });
+
   it("warns with colour only where something does not fit", () => {
     expect(ready(tooLong())).toMatchObject({
       warning: true,
