@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Layer, Model } from "../model/model";
-import type { ContextPlan } from "./contextPlan";
+import { isQuantised, type ContextPlan } from "./contextPlan";
 import type { Backend } from "./devices";
 import { computeOfStage, computeOnOneBackend, mainLayers, type StageBytes } from "./graph/modelGraph";
 import type { Stage } from "./graph/stage";
@@ -29,6 +29,33 @@ const pipelineCopies = 4;
  * weights or the cache have to come from the other side, an interval is given.
  */
 export function computeBuffers(
+  model: Model,
+  plan: ContextPlan,
+  placed: Placement,
+  options: LaunchOptions,
+): ComputeBuffers {
+  const replayed = replayedBuffers(model, plan, placed, options);
+  if (model.rules !== undefined && !graphUnknown.test(model.architecture)) return replayed;
+  const scores = model.indexerHeads > 0 ? 4 * plan.slot.nCtxSeq * plan.ubatch : 0;
+  const widened = (estimate: Estimate): Estimate =>
+    estimate.high === 0
+      ? estimate
+      : {
+          bytes: estimate.bytes + indexerRows * scores,
+          low: Math.floor(estimate.low * 0.8),
+          high: Math.ceil(estimate.high * 1.8 + (model.indexerHeads + indexerRows) * scores),
+        };
+  return {
+    ...replayed,
+    devices: replayed.devices.map(widened),
+    host: placed.devices.length === 0 ? widened(replayed.host) : replayed.host,
+  };
+}
+
+/** Tensors of cells × tokens that a sparse-attention indexer keeps where its heads are summed at once. */
+const indexerRows = 5;
+
+function replayedBuffers(
   model: Model,
   plan: ContextPlan,
   placed: Placement,
@@ -65,6 +92,13 @@ const graphUnknown =
 function marginOf(model: Model, plan: ContextPlan, placed: Placement): number {
   const { architecture } = model;
   if (model.rules === undefined || graphUnknown.test(architecture)) return 0.25;
+  if (graphRough.test(architecture)) return 0.35;
+  // with a rotated cache the order of the products differs between these models
+  const rotated = isQuantised(plan.typeK) || isQuantised(plan.typeV);
+  if (rotated && /^(bloom|gpt2|mpt|starcoder|jais|falcon|gptneox|qwen|openelm|plamo3)$/.test(architecture)) {
+    return 0.35;
+  }
+  if (rotated && /^(cohere|command-r|plamo|lfm2|muse|spark|minicpm3)/.test(architecture)) return 0.1;
   const onDevice = placed.devices.length > 0;
   if (onDevice && architecture === "gemma3n") return 0.1;
   if (/^(nemotron_h|rwkv)/.test(architecture) || (model.mla !== undefined && !plan.flashAttention))
@@ -79,6 +113,10 @@ const fetchedByShared = 12;
 
 /** Products of fewer rows stay with their matrix on the host. */
 const offloadRows = 32;
+
+/** Graphs modelled roughly: encoders and diffusion models, and some whose order of products is another. */
+const graphRough =
+  /^(dream|llada|llada-moe|rnd1|cogvlm|talkie|hrm_text|k2-horizon|refact|maion-coder|plamo2|jamba)$/;
 
 const alignmentOf = (backend: Backend): number => (backend === "cuda" ? 128 : 32);
 

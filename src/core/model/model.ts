@@ -81,6 +81,8 @@ export interface Model {
   readonly stateKeys: StateShapeKeys;
   /** Width of the sparse-attention indexer's K row, 0 without one. */
   readonly indexerKeyLength: number;
+  /** Heads of that indexer, 0 without one. */
+  readonly indexerHeads: number;
   /** Positions have sections (M-RoPE): four of them for each token. */
   readonly positionSections: boolean;
   /** Attention is tempered by position (`attention.temperature_scale`). */

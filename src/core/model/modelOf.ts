@@ -65,6 +65,7 @@ export function modelOf(header: GgufHeader): Model {
       timeStepRank: meta.integer("ssm.time_step_rank") ?? 0,
       headSize: meta.integer("wkv.head_size") ?? meta.integer("kda.head_dim") ?? 0,
     },
+    indexerHeads: Math.min(meta.integer("attention.indexer.head_count") ?? 0, 1024),
     indexerKeyLength: meta.integer("attention.indexer.key_length") ?? 0,
     positionSections:
       sectioned.test(meta.architecture) &&
