@@ -26,6 +26,8 @@ export function walkOptions(flags: WalkFlags): WalkOptions {
     exclude: flags.exclude,
     useIgnoreFiles: flags.ignore,
     maxFileBytes: flags.maxFileBytes,
+    // as in an editor that has the current folder open: the same names, the same prompt
+    workspaceFolders: [process.cwd()],
   };
 }
 

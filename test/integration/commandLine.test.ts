@@ -49,6 +49,11 @@ describe("llama-gauge against a real llama-server", () => {
     ]);
   });
 
+  it("names files from the current folder, as the editor does from its workspace", async () => {
+    const counted = (await cliJson(["count", "app"], { cwd: folder })) as { files: { path: string }[] };
+    expect(counted.files.map((file) => file.path)).toEqual(["app/.gitignore", "app/a.ts", "app/b.md"]);
+  });
+
   it("tokenizes bytes as they are, like llama-tokenize", async () => {
     const text = "\ufeffTabs\tand CRLF\r\n<|im_start|>user\r\n  emoji 🦙 é e\u0301";
     for (const [own, theirs] of [
