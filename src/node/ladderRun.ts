@@ -31,6 +31,8 @@ export interface LadderRequest {
   /** The server's log, read when it fails. */
   readonly logFile?: string;
   readonly tool: string;
+  /** Seconds between two looks at the machine; 1 by default. */
+  readonly lookSeconds?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onCost?: (cost: LadderCost, leftSteps: number) => void;
@@ -98,12 +100,15 @@ class LadderRun {
       );
     }
     this.request.onCost?.(costOf(plan, this.request.curve), left);
-    if (stored === undefined) await this.#store?.append(header);
     const opensThinking = /<think>\s*$/.test(frame.suffix);
+    let begun = stored !== undefined;
     for (const steps of open) {
       const [first] = steps;
       if (first === undefined) continue;
       const prompts = await this.#prompts(first.run, frame, filler);
+      // a plan that cannot be carried out leaves no record
+      if (!begun) await this.#store?.append(header);
+      begun = true;
       for (const step of steps) {
         const prompt = prompts.find(({ tokens }) => tokens === step.tokens);
         if (prompt === undefined) throw new Error(`no prompt of ${step.tokens} tokens`);
@@ -136,7 +141,7 @@ class LadderRun {
     prompt: RungPrompt,
     { found, opensThinking }: { readonly found: FoundServer; readonly opensThinking: boolean },
   ): Promise<LadderStep> {
-    const { plan, logFile, now, onProgress } = this.request;
+    const { plan, logFile, now, onProgress, lookSeconds = 1 } = this.request;
     const none = { kind: "step" as const, ...step, at: now(), seconds: 0, sentTokens: prompt.prompt.length };
     const spent = (now() - this.#began) / 1000;
     const left = plan.limits.totalSeconds - spent;
@@ -150,6 +155,7 @@ class LadderRun {
         plan,
         found,
         opensThinking,
+        lookSeconds,
         timeoutSeconds: Math.min(left, plan.limits.rungSeconds),
         isAlive: () =>
           this.#http.facts(this.signal).then(

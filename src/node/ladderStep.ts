@@ -20,6 +20,7 @@ export interface StepSetup {
   /** The template leaves the answer inside a thinking block. */
   readonly opensThinking: boolean;
   readonly timeoutSeconds: number;
+  readonly lookSeconds: number;
   readonly isAlive: () => Promise<boolean>;
   readonly logFile?: string;
   readonly now: () => number;
@@ -28,7 +29,6 @@ export interface StepSetup {
 
 const keptAnswer = 16_000;
 const askedSingly = 5;
-const monitorSeconds = 1;
 
 /** One run at one length, watched, scored, and with its failure in it where the system failed. */
 export async function runStep(
@@ -39,7 +39,7 @@ export async function runStep(
 ): Promise<LadderStep> {
   const { found } = setup;
   const began = setup.now();
-  const watch = found.local ? startMonitor({ intervalSeconds: monitorSeconds, usesCpu: true }) : undefined;
+  const watch = found.local ? startMonitor({ intervalSeconds: setup.lookSeconds, usesCpu: true }) : undefined;
   const memory = watchMemory({ pid: found.pid, local: found.local }, signal);
   try {
     if (found.pid !== undefined) watch?.measure(found.pid);

@@ -173,7 +173,10 @@ function eventsOf(
   return [...lines, ...rules];
 }
 
-/** Head and notes up to the longest length; every line as near to its place as sentences allow. */
+/**
+ * Head and notes up to the longest length; every line as near to its place as sentences allow. Where the lines of several
+ * lengths crowd, those of the shorter one come first: they must stand within its notes.
+ */
 async function composeNotes(
   head: readonly number[],
   events: readonly Event[],
@@ -184,27 +187,54 @@ async function composeNotes(
     values,
   }: { readonly tokenize: Tokenize; readonly filler: Filler; readonly values: ReadonlySet<string> },
 ): Promise<readonly number[]> {
-  const longest = Math.max(...lengths.map(({ notesEnd }) => notesEnd));
   const notes = [...head];
   const add = (ids: readonly number[]): void => {
     for (const id of ids) notes.push(id);
   };
+  let waiting: Line[] = [];
   for (const event of events.toSorted((p, q) => p.at - q.at)) {
-    const line = await tokenize(event.line, { bos: false, special: false });
-    const room = Math.round(event.at - line.length / 2) - notes.length;
-    if (room > 0) add(await filler.about(room, values, tokenize));
-    const end = notes.length + line.length;
-    const limit = lengths.find(({ tokens }) => tokens === event.of)?.notesEnd ?? longest;
-    if (end > limit) throw overlapping(event.of);
-    event.placed(notes.length, end);
-    add(line);
+    waiting.push({ ...event, ids: await tokenize(event.line, { bos: false, special: false }) });
   }
+  /** What may be added here that is not of this length, so that its lines still fit. */
+  const spare = ({ tokens, notesEnd }: Length): number =>
+    notesEnd -
+    notes.length -
+    waiting.reduce((sum, line) => sum + (line.of <= tokens ? line.ids.length : 0), 0);
+  const open = (): readonly Length[] => lengths.filter(({ notesEnd }) => notesEnd > notes.length);
+  const isFree = (line: Line): boolean =>
+    open().every((length) => line.of <= length.tokens || spare(length) >= line.ids.length);
+  while (waiting.length > 0) {
+    const next = waiting.find(isFree);
+    if (next === undefined) {
+      // the shortest open length has its lines and no room for another: its notes end in text
+      const end = Math.min(...open().map(({ notesEnd }) => notesEnd));
+      add(await filler.about(end - notes.length, values, tokenize));
+      continue;
+    }
+    const room = Math.round(next.at - next.ids.length / 2) - notes.length;
+    const filling = Math.min(room, ...open().map((length) => spare(length) - fillerSlack));
+    if (filling > 0) add(await filler.about(filling, values, tokenize));
+    const due = waiting.filter((line) => line.at <= next.at && isFree(line));
+    const line = due.toSorted((p, q) => p.of - q.of || p.at - q.at)[0] ?? next;
+    const end = notes.length + line.ids.length;
+    if (end > (lengths.find(({ tokens }) => tokens === line.of)?.notesEnd ?? 0)) throw overlapping(line.of);
+    line.placed(notes.length, end);
+    add(line.ids);
+    waiting = waiting.filter((other) => other !== line);
+  }
+  const longest = Math.max(...lengths.map(({ notesEnd }) => notesEnd));
   while (notes.length < longest) {
-    const more = await filler.about(longest - notes.length + 32, values, tokenize);
-    add(more);
+    add(await filler.about(longest - notes.length + fillerSlack, values, tokenize));
   }
   return notes.slice(0, longest);
 }
+
+interface Line extends Event {
+  readonly ids: readonly number[];
+}
+
+/** A sentence may be longer than what was asked for. */
+const fillerSlack = 32;
 
 function overlapping(tokens: number): UserError {
   return new UserError(
