@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import type { ValueKind } from "../../src/core/launch/optionValue";
 import { flagNames, serverOptions, tableBuild, type ServerOption } from "../../src/core/launch/serverOptions";
+import { agreementTable } from "../support/agreement";
 import { llamaProgram, runLlamaProgram } from "../support/llamaCpp";
 import { repository } from "../support/repository";
 
@@ -187,6 +188,7 @@ describe("the option table and the real llama-server", () => {
     const cases = serverOptions.flatMap((option) => casesOf(option));
     expect(cases.length).toBeGreaterThan(200);
     const judged = await inPairs(cases, judge);
+    console.log(agreementTable("Options and values", judged));
     const wrong = judged.filter(({ argv, rejected, flagged }) => {
       const name = parseArguments([argv[0] ?? "", "1"]).given[0]?.option.name ?? "";
       return dependsOnMachine.has(name) ? flagged && !rejected : flagged !== rejected;
@@ -198,6 +200,7 @@ describe("the option table and the real llama-server", () => {
 
   it("agrees with it about whole command lines", async () => {
     const judged = await inPairs(wholeLines, judge);
+    console.log(agreementTable("Whole command lines", judged));
     const wrong = judged.filter(({ rejected, flagged }) => flagged !== rejected);
     expect(wrong.map(({ argv, rejected }) => ({ argv, rejected }))).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import { lint } from "../../src/core/preset/lintPreset";
 import { modelArguments, readPreset } from "../../src/core/preset/presetModels";
+import { agreementTable, type Judged } from "../support/agreement";
 import { startProgram, waitFor, type RunningProgram } from "../support/childProcess";
 import { freePort } from "../support/freePort";
 import { llamaProgram, runLlamaProgram } from "../support/llamaCpp";
@@ -77,12 +78,15 @@ describe("model presets and the real router", () => {
 
   it("agrees with it about what is an error in a file", async () => {
     const wrong: unknown[] = [];
+    const judged: Judged[] = [];
     for (const preset of presetCases) {
       const errors = lint(preset.text).filter(({ severity }) => severity === "error");
       const { rejected, why } = await isRejected(preset);
+      judged.push({ rejected, flagged: errors.length > 0 });
       if (rejected === errors.length > 0) continue;
       wrong.push({ name: preset.name, text: preset.text.slice(0, 200), rejected, why, errors });
     }
+    console.log(agreementTable("Presets", judged));
     expect(wrong).toEqual([]);
   }, 300_000);
 
@@ -96,11 +100,14 @@ describe("model presets and the real router", () => {
     const { models = [] } = await askRouter(text);
     expect(models.length).toBe(lineCases.length);
     const wrong: unknown[] = [];
+    const judged: Judged[] = [];
     for (const model of models) {
       const index = Number(model.id.slice(1));
       const rejected = !(await takesArguments(model));
+      judged.push({ rejected, flagged: flagged.has(index) });
       if (rejected !== flagged.has(index)) wrong.push({ line: lineCases[index], rejected });
     }
+    console.log(agreementTable("Lines of presets", judged));
     expect(wrong).toEqual([]);
   }, 120_000);
 
