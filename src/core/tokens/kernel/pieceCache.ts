@@ -57,7 +57,7 @@ export class PieceCache {
   add(from: Uint8Array, start: number, end: number, count: number): void {
     const length = end - start;
     if (this.entries >= maxEntries || this.used + length > maxBytes) this.clear();
-    if (this.entries * 2 > this.mask) this.grow();
+    if (this.entries * 4 > this.mask * 3) this.grow();
     let content = 0;
     if (length > packed) {
       content = this.used;
