@@ -7,7 +7,6 @@ import { contextPlan, f16, usesMtp, type Caller, type ContextPlan } from "./cont
 import { hostName, isHost, type MemoryDevice } from "./devices";
 import { explain, growthOf } from "./explanation";
 import { fitted } from "./fit";
-import { graphSizes } from "./graphSizes";
 import { hostExtras } from "./hostExtras";
 import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
 import type {
@@ -130,7 +129,7 @@ function kvPadding(
   );
 }
 
-/** The MTP context (its cache, masks and a buffer of about 15 columns of n_embd) and the projector. */
+/** The MTP context and the projector. Factors of its compute buffer as measured; the interval holds the error. */
 function otherOn(
   model: Model,
   options: LaunchOptions,
@@ -145,16 +144,17 @@ function otherOn(
   if (draft !== undefined) {
     const last = placed.layerDevice[model.layers.length - 1] ?? host;
     if (device === (plan.kvOffload ? last : host)) known += draft.bytes;
-    const { masks, embedding } = graphSizes(model, plan);
-    if (device === last) compute += masks + 15 * embedding;
-    else if (device === host) compute += masks + 4 * embedding;
+    const mask = draft.cells * plan.ubatch * (plan.flashAttention ? 2 : 4);
+    const embedding = 4 * plan.ubatch * model.embeddingLength;
+    if (device === last) compute += Math.max(mask + 11 * embedding, 17 * embedding);
+    else if (device === host) compute += mask + 2 * embedding;
   }
   const projectorDevice = options.mmprojOffload === false || placed.devices.length === 0 ? host : 0;
   if (device === projectorDevice) known += settings.mmprojBytes ?? 0;
   return {
     bytes: known + compute,
-    low: known + Math.floor(compute * 0.9),
-    high: known + Math.ceil(compute * 1.1),
+    low: known + Math.floor(compute * 0.84),
+    high: known + Math.ceil(compute * 1.16),
   };
 }
 

@@ -104,4 +104,20 @@ describe("contexts of real-size models", () => {
       expect(mtpCache(row.model, plan, type, type)?.bytes, row.name).toBe(total);
     }
   });
+
+  it("gives its compute buffers within the interval", () => {
+    const drafts = rows.filter(
+      (row) => row.draftContext && row.options.specType?.includes("draft-mtp") === true,
+    );
+    expect(drafts.length).toBeGreaterThan(10);
+    for (const row of drafts) {
+      const { cacheTypeK = "f16", cacheTypeV = "f16" } = row.options;
+      const drafted = { ...row.options, specDraftTypeK: cacheTypeK, specDraftTypeV: cacheTypeV };
+      for (const { name, other } of breakdown(row.model, drafted, row.devices, {}).rows) {
+        const [, context, compute] = row.buffers.get(name) ?? [0, 0, 0];
+        expect(other.low, `${row.name} ${name}`).toBeLessThanOrEqual(context + compute);
+        expect(other.high, `${row.name} ${name}`).toBeGreaterThanOrEqual(context + compute);
+      }
+    }
+  });
 });
