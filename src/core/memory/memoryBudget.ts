@@ -154,7 +154,7 @@ function otherOn(
   return {
     bytes: known + compute,
     low: known + Math.floor(compute * 0.84),
-    high: known + Math.ceil(compute * 1.16),
+    high: known + Math.ceil(compute * 1.2),
   };
 }
 
