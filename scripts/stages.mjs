@@ -1,6 +1,6 @@
 // Runs the stages of the test suite one after the other, whatever becomes of each, and adds up what they found.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
@@ -27,6 +27,8 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
   const start = Date.now();
   // everything temporary goes with it, also after an interruption; short, because the paths of sockets in it are limited
   const temporary = mkdtempSync(path.join(os.tmpdir(), "lg"));
+  // a test acts as an ordinary user inside it
+  chmodSync(temporary, 0o711);
   process.once("exit", () => {
     killRunning();
     rmSync(temporary, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
