@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { criteriaText, planIdentity, positionsAt } from "../../../src/core/ladder/plan";
+import { checkFits } from "../../../src/core/ladder/feasibility";
+import { planTextFor } from "../../../src/core/ladder/planText";
 import { UserError } from "../../../src/core/userError";
 import { parsePlanText } from "../../../src/node/ladderPlanFile";
 
@@ -83,5 +85,32 @@ describe("a plan file", () => {
   ])("with %s is refused with line, field and remedy", (_, text, message) => {
     expect(problem(text)).toMatch(message);
     expect(problem(text)).toMatch(/^invalidInput: Line \d+, /);
+  });
+});
+
+describe("the plan printed for a server", () => {
+  const server = (nCtxPerSlot: number) => ({
+    url: "http://127.0.0.1:9931",
+    role: "single" as const,
+    model: { id: "m.gguf" },
+    nCtxPerSlot,
+    totalSlots: 1,
+    sleeping: false,
+    hasVision: false,
+  });
+
+  it.each([2048, 2304, 4096, 5120, 8192, 9216, 9472, 16_384, 32_768, 65_536, 131_072, 1_048_576])(
+    "is one that can be carried out with a context of %i",
+    (context) => {
+      const plan = parsePlanText(planTextFor(server(context)));
+      expect(() => checkFits(plan, server(context))).not.toThrow();
+      // an eighth is kept for the answer, and rungs are multiples of 256
+      const last = plan.rungs.at(-1) ?? 0;
+      expect(last).toBeGreaterThanOrEqual(Math.min(126 * 1024, (context * 7) / 8 - 256));
+    },
+  );
+
+  it("is refused where a request holds too little", () => {
+    expect(() => planTextFor(server(512))).toThrow(/only 512 tokens/);
   });
 });
