@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { fingerprintOf, unpackVocabulary } from "../core/tokens/kernel/bundle";
+import { fingerprintOf, vocabularyIn } from "../core/tokens/kernel/bundle";
 import { tokenizerOf, type Kernel } from "../core/tokens/kernel/kernel";
 import { longestRun } from "../core/tokens/longRuns";
 import { UserError } from "../core/userError";
@@ -24,9 +24,7 @@ class Kernels {
   of(block: SharedArrayBuffer | undefined): Kernel {
     if (!block) throw new Error("no vocabulary was given");
     if (this.current?.block !== block) {
-      const vocabulary = unpackVocabulary(block);
-      if (!vocabulary) throw new Error("the shared vocabulary is damaged");
-      this.current = { block, kernel: tokenizerOf(vocabulary) };
+      this.current = { block, kernel: tokenizerOf(vocabularyIn(block)) };
     }
     return this.current.kernel;
   }

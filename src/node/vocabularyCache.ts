@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { packVocabulary, unpackVocabulary } from "../core/tokens/kernel/bundle";
+import { packVocabulary, unpackVocabulary, vocabularyIn } from "../core/tokens/kernel/bundle";
 import { compileVocabulary, type CompiledVocabulary } from "../core/tokens/kernel/compiledVocabulary";
 import { readVocabulary } from "./vocabularyFile";
 
@@ -42,9 +42,7 @@ export function openVocabulary(file: string, folder: string | undefined): OpenVo
   if (kept !== undefined) write(kept, block);
   const shared = new SharedArrayBuffer(block.byteLength);
   new Uint8Array(shared).set(block);
-  const vocabulary = unpackVocabulary(shared);
-  if (!vocabulary) throw new Error("a block that was just written cannot be read");
-  return { block: shared, vocabulary };
+  return { block: shared, vocabulary: vocabularyIn(shared) };
 }
 
 function keyOf(file: string): string {

@@ -101,11 +101,20 @@ function write(
 
 /** The vocabulary in a block, or nothing where the block is damaged or of another version. */
 export function unpackVocabulary(buffer: ArrayBufferLike): CompiledVocabulary | undefined {
-  if (buffer.byteLength < headStart || buffer.byteLength % 8 !== 0) return undefined;
+  return isIntact(buffer) ? vocabularyIn(buffer) : undefined;
+}
+
+function isIntact(buffer: ArrayBufferLike): boolean {
+  if (buffer.byteLength < headStart || buffer.byteLength % 8 !== 0) return false;
   const words = new Uint32Array(buffer);
-  if (words[0] !== magic || words[1] !== version) return undefined;
+  if (words[0] !== magic || words[1] !== version) return false;
   const [first, second] = checksum(words);
-  if (words[sumAt] !== first || words[sumAt + 1] !== second) return undefined;
+  return words[sumAt] === first && words[sumAt + 1] === second;
+}
+
+/** The vocabulary in a block that this program has made or checked itself. */
+export function vocabularyIn(buffer: ArrayBufferLike): CompiledVocabulary {
+  const words = new Uint32Array(buffer, 0, headStart / 4);
   const headLength = words[2] as number;
   // a copy: shared memory cannot be decoded
   const text = new TextDecoder().decode(new Uint8Array(buffer, headStart, headLength).slice());
@@ -226,10 +235,11 @@ export function fingerprintOf(block: ArrayBufferLike): string {
 
 /** Two independent sums over everything but the words they are kept in. */
 function checksum(words: Uint32Array): [number, number] {
+  const { length } = words;
   let first = 0x811c9dc5 | 0;
-  let second = 0x2545f491;
-  for (let i = 0; i < words.length; i++) {
-    if (i === sumAt || i === sumAt + 1) continue;
+  let second = 0x2545f491 | 0;
+  for (let i = 0; i < sumAt; i++) first = Math.imul(first ^ (words[i] as number), 0x01000193);
+  for (let i = sumAt + 2; i < length; i++) {
     const word = words[i] as number;
     first = Math.imul(first ^ word, 0x01000193);
     second = (Math.imul(second, 0x9e3779b1 | 0) + word) | 0;
