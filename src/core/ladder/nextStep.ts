@@ -297,21 +297,26 @@ function afterForgetting(
     };
   }
   const parts = target.byPosition;
-  const middle = parts.filter(({ depth }) => depth > 0.3 && depth < 0.7);
-  const ends = parts.filter(({ depth }) => depth <= 0.3 || depth >= 0.7);
-  const rate = (some: typeof parts): number =>
-    some.reduce((s, p) => s + p.correct, 0) /
-    Math.max(
-      1,
-      some.reduce((s, p) => s + p.of, 0),
+  const rate = (from: number, to: number): number => {
+    const here = parts.filter(({ depth }) => depth > from && depth < to);
+    return (
+      here.reduce((s, p) => s + p.correct, 0) /
+      Math.max(
+        1,
+        here.reduce((s, p) => s + p.of, 0),
+      )
     );
-  const lost = middle.length > 0 && rate(middle) < rate(ends) - 0.15;
+  };
+  const [start, middle, end] = [rate(0, 0.3), rate(0.3, 0.7), rate(0.7, 1)];
   return {
     outcome: "forgets",
     change: "length",
-    sentence: lost
-      ? say`At ${count(target.tokens)} tokens it finishes but forgets, most of all in the middle (${percent(100 * rate(middle))} there, ${percent(100 * rate(ends))} at the ends).`
-      : say`At ${count(target.tokens)} tokens it finishes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
+    sentence:
+      middle < Math.min(start, end) - 0.15
+        ? say`At ${count(target.tokens)} tokens it finishes but forgets, most of all in the middle (${percent(100 * middle)} there, ${percent(100 * Math.min(start, end))} or more at the ends).`
+        : start < end - 0.15
+          ? say`At ${count(target.tokens)} tokens it finishes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
+          : say`At ${count(target.tokens)} tokens it finishes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
     actions: [
       ...lowerTarget(verified),
       say`Put what matters at the start or the end, and leave out what is not needed (retrieval, parts, summaries).`,

@@ -47,7 +47,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
     ),
     "",
     "## Recall by position",
-    "Middle of the tenth of the prompt, in percent.",
+    "Recalled of asked, by the tenth of the prompt (its middle in percent).",
     "",
     ...tableOf(
       ["tokens", ...Array.from({ length: 10 }, (_, i) => String(10 * i + 5))],

@@ -128,6 +128,14 @@ describe("the next step", () => {
     );
   });
 
+  it("tells when the beginning is what is forgotten", () => {
+    const late = Array.from({ length: 20 }, (_, i) => (i < 14 ? ("missing" as const) : ("correct" as const)));
+    const runs = [1, 2, 3].map((run) => stepOf(32_768, run, late));
+    expect(formatText(outcomeOf([base, curve, ...runs]).sentence)).toMatch(
+      /forgets the beginning \(0.0 % recalled there, 100 % at the end/,
+    );
+  });
+
   it("an invalid run is neither a pass nor wrong", () => {
     const report = ladderReport(
       recordOf([base, curve, target(1, 20), target(2, 20), { ...target(3, 0), invalid: "empty" }]),
