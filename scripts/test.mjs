@@ -45,7 +45,13 @@ const stages = {
     needs: ["packages", "system", "llamaCpp", "newest"],
   },
   editor: {
-    program: ["scripts/editorTests.mjs", "newest"],
+    program: ["scripts/editorTests.mjs", "newest", "!startServer"],
+    result: "lastLine",
+    needs: ["packages", "system", "llamaCpp", "newest"],
+  },
+  // a window of its own: a task waits for what other tests left open
+  editorTasks: {
+    program: ["scripts/editorTests.mjs", "newest", "startServer"],
     result: "lastLine",
     needs: ["packages", "system", "llamaCpp", "newest"],
   },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { commands, tasks, Uri, window, workspace, type CodeLens } from "vscode";
+import { commands, ConfigurationTarget, tasks, Uri, window, workspace, type CodeLens } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaCppFolder } from "../support/llamaCpp";
 import { activated, configure, copiedBy, diagnostic, until } from "./support";
@@ -27,6 +27,8 @@ describe("llama-server started from the editor", function () {
     await activated();
     folder = mkdtempSync(path.join(tmpdir(), "lg start "));
     await configure({ llamaCppFolder: await llamaCppFolder(), showPanelOnEstimate: false });
+    // a task saves what other tests left unsaved, and asks for names
+    await workspace.getConfiguration("task").update("saveBeforeRun", "never", ConfigurationTarget.Global);
   });
   after(async () => {
     await stopAll();
