@@ -125,7 +125,20 @@ export class Workbench {
   /** Right-clicks the rows of the Explorer and chooses an entry. */
   async contextMenu(names: readonly string[], entry: string): Promise<void> {
     const item = await this.openContextMenu(names, entry);
-    await item.click();
+    await this.choose(item);
+  }
+
+  /** A menu that has just opened takes no click for a moment: until it closes, the entry is clicked again. */
+  private async choose(item: Locator): Promise<void> {
+    for (let tries = 0; tries < 5; tries++) {
+      await item.click();
+      const closed = await item.waitFor({ state: "hidden", timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+      if (closed) return;
+    }
+    throw new Error("the menu does not close");
   }
 
   menuEntry(text: string): Locator {
