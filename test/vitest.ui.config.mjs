@@ -6,6 +6,8 @@ export default defineConfig({
     include: ["ui/**/*.test.ts"],
     globalSetup: "ui/support/packageOnce.ts",
     fileParallelism: false,
+    // a whole editor in a browser: once more before it counts as broken
+    retry: 1,
     testTimeout: 90_000,
     hookTimeout: 180_000,
   },

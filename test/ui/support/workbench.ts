@@ -71,13 +71,21 @@ export class Workbench {
 
   /** The palette's row of a command; the palette stays open (Escape closes it). */
   async findCommand(title: string): Promise<Locator> {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.waitFor();
-    await input.fill(`>${title}`);
     const row = this.quickPickRow(title);
-    await row.waitFor();
-    return row;
+    for (let tries = 0; ; tries++) {
+      await this.page.keyboard.press("F1");
+      const input = this.page.locator(".quick-input-widget input").first();
+      await input.waitFor();
+      await input.fill(`>${title}`);
+      try {
+        await row.waitFor({ timeout: 15_000 });
+        return row;
+      } catch (error) {
+        // commands of a window that is still starting are not listed yet
+        if (tries === 2) throw error;
+        await this.page.keyboard.press("Escape");
+      }
+    }
   }
 
   /** A row of the open quick pick (also the palette's). */
@@ -129,7 +137,7 @@ export class Workbench {
   }
 
   /** A menu that has just opened takes no click for a moment: until it closes, the entry is clicked again. */
-  private async choose(item: Locator): Promise<void> {
+  async choose(item: Locator): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
       await item.click();
       const closed = await item.waitFor({ state: "hidden", timeout: 2000 }).then(
