@@ -2,7 +2,7 @@ import { window, type QuickPickItem } from "vscode";
 
 /**
  * A pick list that is there at once and fills when the search ends; leaving it ends the search. What is found comes
- * above the fixed items. A failed search leaves the fixed items.
+ * below the fixed items: a row that moved under the pointer would be chosen by mistake.
  */
 export async function pickWhileSearching<T extends QuickPickItem>(
   texts: { readonly title: string; readonly placeholder: string },
@@ -24,7 +24,9 @@ export async function pickWhileSearching<T extends QuickPickItem>(
       pick.show();
       search(controller.signal).then(
         (found) => {
-          pick.items = [...found, ...fixed];
+          const active = pick.activeItems;
+          pick.items = [...fixed, ...found];
+          pick.activeItems = active;
           pick.busy = false;
         },
         (error: unknown) => {

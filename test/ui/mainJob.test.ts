@@ -155,7 +155,7 @@ describe("an estimate that takes long, with the panel closed", () => {
       await workbench.runCommand("View: Close All Editors");
       await workbench.configure({ "llamaGauge.showPanelOnEstimate": false });
       await configureMachine({ "llamaGauge.server.url": silent.url });
-      await workbench.statusBarItem().filter({ hasText: "(stale)" }).waitFor();
+      await workbench.diagnostics(silent.url);
       await workbench.runCommand("Llama Gauge: Estimate Workspace");
       const toast = workbench.notification("Counting the tokens of harbour");
       await toast.waitFor();

@@ -65,8 +65,20 @@ export class Workbench {
 
   /** Runs a command by its full title in the palette, e.g. `View: Toggle Problems`. */
   async runCommand(title: string): Promise<void> {
-    const row = await this.findCommand(title);
-    await row.click();
+    await this.findCommand(title);
+    await this.acceptRow(title);
+  }
+
+  /** Chooses a row of the open quick pick by keyboard: rows that still arrive cannot move under the pointer. */
+  async acceptRow(text: string): Promise<void> {
+    const focused = this.page.locator(".quick-input-list .monaco-list-row.focused");
+    const wanted = this.quickPickRow(text);
+    await wanted.waitFor();
+    for (let presses = 0; !((await focused.textContent()) ?? "").includes(text); presses++) {
+      if (presses === 50) throw new Error(`the quick pick does not come to ${text}`);
+      await this.page.keyboard.press("ArrowDown");
+    }
+    await this.page.keyboard.press("Enter");
   }
 
   /** The palette's row of a command; the palette stays open (Escape closes it). */
@@ -198,13 +210,24 @@ export class Workbench {
     await tab.waitFor({ state: "hidden" });
   }
 
+  /** The diagnostic information once it contains a text, such as a setting that has just been changed. */
+  async diagnostics(text: string): Promise<string> {
+    for (let tries = 0; tries < 20; tries++) {
+      await this.page.evaluate(() => navigator.clipboard.writeText(""));
+      await this.runCommand("Llama Gauge: Copy Diagnostic Information");
+      const copied = await this.page.waitForFunction(() => navigator.clipboard.readText());
+      const diagnostics = await copied.jsonValue();
+      if (diagnostics.includes(text)) return diagnostics;
+    }
+    throw new Error(`the diagnostic information does not contain ${text}`);
+  }
+
   async setTheme(theme: Theme): Promise<void> {
     const { label, class: className } = themes[theme];
     await this.runCommand("Preferences: Color Theme");
     await this.page.locator(".quick-input-widget input").first().fill(label);
-    const row = this.quickPickRow(label);
-    await row.click();
-    await row.waitFor({ state: "hidden" });
+    await this.acceptRow(label);
+    await this.quickPickRow(label).waitFor({ state: "hidden" });
     await this.page.locator(`.monaco-workbench.${className}`).waitFor();
   }
 
