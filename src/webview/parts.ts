@@ -2,9 +2,9 @@ import "@vscode-elements/elements/dist/vscode-button/index.js";
 import { html, nothing, type TemplateResult } from "lit";
 import type { PanelCommand } from "../core/protocol/panelMessages";
 import type { Provenance } from "../core/provenance";
-import { say, type Text } from "../core/text";
+import { isText, say, type Text } from "../core/text";
 import { icon, type IconName } from "./icons";
-import type { Ui, View } from "./view";
+import type { CardId, Ui, View } from "./view";
 
 /** A button that runs one of the extension's commands. */
 export function commandButton(
@@ -32,7 +32,9 @@ export function provenancePill({ words }: View, provenance: Provenance): Templat
 }
 
 export interface Card {
-  readonly id: "room" | "memory" | "wait";
+  readonly id: CardId;
+  /** Over the whole width of the page. */
+  readonly wide?: boolean;
   readonly title: Text;
   readonly question: Text;
   readonly pill?: TemplateResult | undefined;
@@ -43,9 +45,15 @@ export interface Card {
 }
 
 /** One of the three questions with its picture; the same facts as a table one press away. */
-export function card(view: View, { id, title, question, pill, actions, twin, body }: Card): TemplateResult {
+export function card(view: View, about: Card): TemplateResult {
   const { words } = view;
-  return html`<section class="card" id=${id} aria-labelledby="${id}-title" tabindex="-1">
+  const { id, title, question, pill, actions, twin, body, wide = false } = about;
+  return html`<section
+    class=${wide ? "card wide" : "card"}
+    id=${id}
+    aria-labelledby="${id}-title"
+    tabindex="-1"
+  >
     <header>
       ${icon(id satisfies IconName)}
       <h2 id="${id}-title">${words(title)}</h2>
@@ -57,8 +65,8 @@ export function card(view: View, { id, title, question, pill, actions, twin, bod
   </section>`;
 }
 
-function twinSwitch(view: View, id: Card["id"]): TemplateResult {
-  const choice = (value: Ui[typeof id], title: Text): TemplateResult =>
+function twinSwitch(view: View, id: CardId): TemplateResult {
+  const choice = (value: Ui[CardId], title: Text): TemplateResult =>
     html`<button
       type="button"
       aria-pressed=${view.ui[id] === value ? "true" : "false"}
@@ -89,13 +97,17 @@ export interface Column {
   readonly figures?: boolean;
 }
 
+/** A `Text` is put into words where it is shown, and is a bare number in a file where it is nothing but a quantity. */
+export type Cell = string | Text | TemplateResult;
+
 /** A real table; first cell of a row is its heading. */
 export function dataTable(
   { words }: View,
   caption: Text,
   columns: readonly Column[],
-  rows: readonly (readonly (string | TemplateResult)[])[],
+  rows: readonly (readonly Cell[])[],
 ): TemplateResult {
+  const shown = (cell: Cell): string | TemplateResult => (isText(cell) ? words(cell) : cell);
   const kind = (i: number): string => (columns[i]?.figures === true ? "figure" : "");
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${words(caption)}>
     <table>
@@ -113,8 +125,8 @@ export function dataTable(
             html`<tr>
               ${row.map((cell, i) =>
                 i === 0
-                  ? html`<th scope="row" class=${kind(i)}>${cell}</th>`
-                  : html`<td class=${kind(i)}>${cell}</td>`,
+                  ? html`<th scope="row" class=${kind(i)}>${shown(cell)}</th>`
+                  : html`<td class=${kind(i)}>${shown(cell)}</td>`,
               )}
             </tr>`,
         )}

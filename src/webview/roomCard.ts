@@ -18,6 +18,7 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
   const { files } = report.tokens;
   return card(view, {
     id: "room",
+    wide: true,
     title: say`Room`,
     question: say`what fills the context`,
     twin: files.length > 0,

@@ -1,12 +1,12 @@
-import type { FromPanel } from "../core/protocol/panelMessages";
+import type { FromPanel, PanelSection } from "../core/protocol/panelMessages";
 import type { PanelModel } from "../core/protocol/panelModel";
 import type { Words } from "./words";
 
+/** The page's cards, in their order; each has a choice of the same name. */
+export type CardId = PanelSection;
+
 /** What the reader has set on the page itself. */
-export interface Ui {
-  readonly room: "picture" | "table";
-  readonly memory: "picture" | "table";
-  readonly wait: "picture" | "table";
+export interface Ui extends Readonly<Record<CardId, "picture" | "table">> {
   readonly allFiles: boolean;
   /** Width the pictures may take, in CSS pixels. */
   readonly width: number;
@@ -16,6 +16,7 @@ export const firstUi: Ui = {
   room: "picture",
   memory: "picture",
   wait: "picture",
+  ladder: "picture",
   allFiles: false,
   width: 1100,
 };

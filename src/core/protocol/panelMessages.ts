@@ -22,7 +22,7 @@ export interface PageFacts {
   readonly trusted: boolean;
 }
 
-export type PanelSection = "room" | "memory" | "wait";
+export type PanelSection = "room" | "memory" | "wait" | "ladder";
 
 /** `GaugeState` with the report left out; `revision` names it. */
 export type PanelState =
