@@ -1,28 +1,14 @@
 // Token ids against the real llama.cpp: vocabulary x corpus → texts, mismatches.
 //   node bench/exactness.mjs [--strings 200000] [VOCABULARY…]
-import path from "node:path";
-import { build } from "esbuild";
+import { loadSupport } from "./support.mjs";
 
-const root = path.resolve(import.meta.dirname, "..");
-process.chdir(root);
 const args = process.argv.slice(2);
 const at = args.indexOf("--strings");
 const strings = at < 0 ? 200_000 : Number(args.splice(at, 2)[1]);
 const names =
   args.length > 0 ? args : ["qwen2_5", "llama3", "mistral_nemo", "deepseek_v3", "gptoss", "gemma3"];
 
-await build({
-  entryPoints: { support: "bench/tokens/support.ts" },
-  outdir: "out/bench",
-  outExtension: { ".js": ".mjs" },
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  packages: "external",
-  define: { "import.meta.dirname": JSON.stringify(path.join(root, "test/support")) },
-  logLevel: "error",
-});
-const support = await import(path.resolve("out/bench/support.mjs"));
+const support = await loadSupport();
 
 let wrong = 0;
 console.log("| vocabulary | corpus | texts | mismatches |\n|---|---|---|---|");
