@@ -22,11 +22,17 @@ export interface AnswerRequest {
   readonly useCache: boolean;
   readonly seed: number;
   readonly timeoutSeconds: number;
+  /** Asks how sure the model was of each token; slows generation down, so not where its speed is measured. */
+  readonly logProbabilities?: boolean;
   readonly onProgress?: (progress: PrefillProgress) => void;
 }
 
 export interface Answer {
   readonly text: string;
+  /** Ids of the tokens that were written; empty where the server does not say. */
+  readonly ids: readonly number[];
+  /** Natural logarithms, one for each id; empty where not asked for or not told. */
+  readonly logProbabilities: readonly number[];
   readonly timings: CompletionTimings;
   readonly cached: number;
   readonly stoppedByLimit: boolean;
@@ -141,12 +147,16 @@ export class LadderServer {
         cache_prompt: request.useCache,
         stream: true,
         return_progress: true,
+        return_tokens: true,
+        ...(request.logProbabilities === true && { n_probs: 1 }),
         ...this.#model(),
       },
       signal,
     );
     if (response.statusCode !== 200) throw await refusal(response);
     let text = "";
+    const ids: number[] = [];
+    const logProbabilities: number[] = [];
     let cached = 0;
     let timings: CompletionTimings | undefined;
     let stoppedByLimit = false;
@@ -161,6 +171,8 @@ export class LadderServer {
         continue;
       }
       if (typeof event["content"] === "string") text += event["content"];
+      ids.push(...numbersOf(event["tokens"]));
+      logProbabilities.push(...logProbabilitiesOf(event));
       if (text.length > maxAnswerBytes) throw new AnswerFailed("error", "the answer never ends", undefined);
       if (event["stop"] !== true) continue;
       timings = timingsOf(event) ?? timings;
@@ -170,7 +182,7 @@ export class LadderServer {
     }
     if (timings === undefined)
       throw new AnswerFailed("died", "the stream ended early", progress.at(-1)?.processed);
-    return { text, timings, cached, stoppedByLimit, truncated, progress };
+    return { text, ids, logProbabilities, timings, cached, stoppedByLimit, truncated, progress };
   }
 
   /** Not `fetch`: it gives up after five silent minutes, which one batch of a slow machine may take. */
@@ -201,6 +213,20 @@ export class LadderServer {
   #path(endpoint: string): string {
     return this.options.model === undefined ? endpoint : `${endpoint}?autoload=false`;
   }
+}
+
+const numbersOf = (value: unknown): readonly number[] =>
+  Array.isArray(value) ? value.filter((item): item is number => typeof item === "number") : [];
+
+/** To four places, which is more than two runs of one build agree to. */
+function logProbabilitiesOf(event: Readonly<Record<string, unknown>>): readonly number[] {
+  const all: unknown = event["completion_probabilities"];
+  if (!Array.isArray(all)) return [];
+  return all.flatMap((token: unknown) => {
+    const value =
+      typeof token === "object" && token !== null && "logprob" in token ? token.logprob : undefined;
+    return typeof value === "number" ? [Math.round(value * 1e4) / 1e4] : [];
+  });
 }
 
 function cachedOf(event: Readonly<Record<string, unknown>>): number | undefined {

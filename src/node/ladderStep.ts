@@ -122,7 +122,8 @@ async function recalled(
     ...read,
   });
   const text = answer.text.slice(0, keptAnswer);
-  if (invalid !== undefined) return { invalid, answer: text };
+  const ids = answer.ids.length > 0 && { answerIds: answer.ids };
+  if (invalid !== undefined) return { invalid, answer: text, ...ids };
   const singly = new Map<string, string>();
   for (const key of keys.filter((k) => !read.values.has(k)).slice(0, askedSingly)) {
     const single = await setup.server.answer(
@@ -140,6 +141,7 @@ async function recalled(
   }
   return {
     answer: text,
+    ...ids,
     cleanFormat: read.clean,
     canaries: scoreCanaries(
       rung.canaries,
@@ -161,6 +163,7 @@ async function constrained(
       useCache: true,
       seed: 1,
       timeoutSeconds: setup.timeoutSeconds,
+      logProbabilities: true,
     },
     signal,
   );
@@ -169,6 +172,8 @@ async function constrained(
   return {
     constraintModule: constraints.set.module,
     constraintAnswer: answer.text.slice(0, keptAnswer),
+    ...(answer.ids.length > 0 && { constraintIds: answer.ids }),
+    ...(answer.logProbabilities.length > 0 && { constraintLogProbabilities: answer.logProbabilities }),
     constraints: results.map((result) => ({
       ...result,
       position: constraints.positions.find(({ place }) => place === result.place)?.position ?? 0,

@@ -1,6 +1,7 @@
 import type { MonitorVerdict } from "../bench/monitorSample";
 import { count, percent, say } from "../text";
 import type { Text } from "../text";
+import { answerAgreement, type AnswerAgreement } from "./agreement";
 import { judge } from "./judge";
 import type { LadderRecord, LadderStep } from "./record";
 import { rungResults } from "./results";
@@ -23,6 +24,8 @@ export interface LadderComparison {
   readonly capacity: Change;
   readonly speed: readonly SpeedChange[];
   readonly recall: RecallChange;
+  /** What both wrote, token by token; absent where the prompts were not the same. */
+  readonly agreement?: AnswerAgreement;
   readonly sentence: Text;
   readonly notes: readonly Text[];
 }
@@ -65,6 +68,7 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
   const capacity = { first: longest(first), other: longest(other) };
   const speed = speedChanges(first, other);
   const recall = recallChange(first, other);
+  const agreement = samePrompts(first, other) ? answerAgreement(first, other) : undefined;
   const notes = notesOn(
     first,
     other,
@@ -92,6 +96,7 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
     capacity,
     speed,
     recall,
+    ...(agreement !== undefined && { agreement }),
     sentence: sentenceOf(moved, singleCause, own.length),
     notes,
   };
@@ -180,7 +185,11 @@ function recallChange(first: LadderRecord, other: LadderRecord): RecallChange {
 function samePrompts(one: LadderRecord, other: LadderRecord): boolean {
   const { plan: a } = one.header;
   const { plan: b } = other.header;
-  return a.seed === b.seed && JSON.stringify(a.canaries) === JSON.stringify(b.canaries);
+  return (
+    a.seed === b.seed &&
+    JSON.stringify([a.canaries, a.filler, a.constraints]) ===
+      JSON.stringify([b.canaries, b.filler, b.constraints])
+  );
 }
 
 function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly string[]): readonly Text[] {
@@ -194,9 +203,7 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
       ? [say`The machine was disturbed in one of them: speeds may have moved for that reason.`]
       : []),
     ...(kv
-      ? [
-          say`Recall does not certify a KV cache type: compare the tokens of long answers too before trusting it.`,
-        ]
+      ? [say`Recall does not certify a KV cache type: look at how far the answers agree before trusting it.`]
       : []),
     ...(judge(one).complete && judge(other).complete
       ? []
@@ -207,34 +214,3 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
 const disturbedVerdicts: ReadonlySet<MonitorVerdict> = new Set(["contaminated", "drift"]);
 const isDisturbed = (step: LadderStep): boolean =>
   step.monitor !== undefined && disturbedVerdicts.has(step.monitor.verdict);
-
-/**
- * How far two setups agree in what they write, beyond recall: the share of equal characters before the first
- * difference, over all answers to the same prompts. A broken KV cache type shows here first.
- */
-export function answerAgreement(
-  first: LadderRecord,
-  other: LadderRecord,
-): { readonly agreed: number; readonly of: number } | undefined {
-  if (!samePrompts(first, other)) return undefined;
-  let agreed = 0;
-  let of = 0;
-  for (const step of first.steps) {
-    const same = other.steps.find(
-      (s) => s.tokens === step.tokens && s.run === step.run && s.purpose === step.purpose,
-    );
-    const pairs: readonly (readonly [string | undefined, string | undefined])[] = [
-      [step.answer, same?.answer],
-      [step.constraintAnswer, same?.constraintAnswer],
-    ];
-    for (const [a, b] of pairs) {
-      if (a === undefined || b === undefined) continue;
-      const length = Math.max(a.length, b.length);
-      let equal = 0;
-      while (equal < length && a[equal] === b[equal]) equal++;
-      agreed += equal;
-      of += length;
-    }
-  }
-  return of === 0 ? undefined : { agreed, of };
-}

@@ -68,6 +68,11 @@ export interface LadderStep {
   readonly constraintModule?: string;
   readonly answer?: string;
   readonly constraintAnswer?: string;
+  /** Token ids of the common answer and of the code answer, thinking included. */
+  readonly answerIds?: readonly number[];
+  readonly constraintIds?: readonly number[];
+  /** Natural logarithm of each token's probability in the code answer. */
+  readonly constraintLogProbabilities?: readonly number[];
   readonly invalid?: InvalidReason;
   readonly failure?: SystemFailure;
   readonly memory?: StepMemory;
@@ -91,6 +96,10 @@ export interface LadderHeader {
   readonly url: string;
   readonly nCtxPerSlot: number;
   readonly totalSlots: number;
+  /** File name of the plan, for people. */
+  readonly label?: string;
+  /** Where the plan's relative paths begin: what goes on later needs it. */
+  readonly planFolder?: string;
 }
 
 export type LadderLine = LadderHeader | LadderStep;

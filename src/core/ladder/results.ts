@@ -1,3 +1,4 @@
+import { certaintyOf } from "./agreement";
 import type { LadderRecord, LadderStep, StepPurpose } from "./record";
 import { proportion, type Proportion } from "./statistics";
 
@@ -19,6 +20,8 @@ export interface RungResult {
   /** Slowest cold reading; where none was cold, absent. */
   readonly prefillSeconds?: number;
   readonly generationTokensPerSecond?: number;
+  /** How sure the model was of the tokens of its code answers; 0 is certain. */
+  readonly certainty?: { readonly meanLogProbability: number; readonly tokens: number };
   readonly failed: boolean;
 }
 
@@ -49,6 +52,7 @@ function rungResult(steps: readonly LadderStep[]): RungResult {
   const cold = steps.filter((step) => step.mode === "cold").map((step) => step.prefillSeconds);
   const prefill = cold.filter((value) => value !== undefined);
   const speeds = main.map((step) => step.generationTokensPerSecond).filter((value) => value !== undefined);
+  const certainty = certaintyOf(main);
   const first = main[0] ?? steps[0];
   return {
     tokens: first?.tokens ?? 0,
@@ -63,6 +67,7 @@ function rungResult(steps: readonly LadderStep[]): RungResult {
     ...(kept.length > 0 && { constraints: { kept: kept.filter((c) => c.kept).length, of: kept.length } }),
     ...(prefill.length > 0 && { prefillSeconds: Math.max(...prefill) }),
     ...(speeds.length > 0 && { generationTokensPerSecond: Math.min(...speeds) }),
+    ...(certainty !== undefined && { certainty }),
     failed: main.some((step) => step.failure !== undefined),
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answerAgreement, compareLadders } from "../../../../src/core/ladder/compareLadders";
+import { answerAgreement } from "../../../../src/core/ladder/agreement";
+import { compareLadders } from "../../../../src/core/ladder/compareLadders";
 import { diagnose, type DiagnosisFacts } from "../../../../src/core/ladder/diagnosis";
 import { ladderReport } from "../../../../src/core/ladder/ladderReport";
 import { recommendContext, usualNeeds } from "../../../../src/core/ladder/recommend";
@@ -184,9 +185,33 @@ describe("two configurations", () => {
     expect(formatText(compareLadders(ten, nine).sentence)).toMatch(/moved neither/);
   });
 
-  it("agreement counts equal beginnings of answers", () => {
-    const with_ = (answer: string): LadderRecord => recordOf([{ ...base, answer }]);
-    expect(answerAgreement(with_("abcdef"), with_("abcxyz"))).toEqual({ agreed: 3, of: 6 });
+  it("agree as far as their answers begin alike, and their certainty is compared only there", () => {
+    const wrote = (answer: string, ids: readonly number[], chances: readonly number[]): LadderRecord =>
+      recordOf([
+        { ...base, answer, answerIds: ids },
+        { ...target(1, 20), constraintIds: ids, constraintLogProbabilities: chances },
+      ]);
+    const first = wrote("abcdef", [1, 2, 3, 4], [-0.1, -0.2, -0.3, -0.4]);
+    const other = wrote("abcxyz", [1, 2, 9], [-0.1, -0.5, -3]);
+    expect(answerAgreement(first, other)).toEqual({
+      answers: 2,
+      same: 0,
+      unit: "tokens",
+      byLength: [
+        { tokens: 4096, agreed: 2, of: 4 },
+        { tokens: 32_768, agreed: 2, of: 4 },
+      ],
+      logProbability: { tokens: 2, meanAbsoluteChange: 0.15, largestChange: 0.3 },
+    });
+    expect(answerAgreement(first, first)).toMatchObject({ answers: 2, same: 2 });
+    expect(ladderReport(first).rungs.at(-1)?.certainty).toEqual({ meanLogProbability: -0.25, tokens: 4 });
+    const without = (answer: string): LadderRecord => recordOf([{ ...base, answer }]);
+    expect(answerAgreement(without("abcdef"), without("abcxyz"))).toMatchObject({
+      unit: "characters",
+      byLength: [{ tokens: 4096, agreed: 3, of: 6 }],
+    });
+    const reseeded = { ...first, header: { ...first.header, plan: { ...plan, seed: "7" } } };
+    expect(compareLadders(first, reseeded).agreement).toBeUndefined();
   });
 });
 
