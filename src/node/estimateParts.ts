@@ -7,6 +7,8 @@ import { launchDifferences } from "../core/launch/launchDifferences";
 import { runningLaunch } from "../core/launch/runningLaunch";
 import type { MemoryDevice } from "../core/memory/devices";
 import { memoryBudget } from "../core/memory/memoryBudget";
+import { speedFlags } from "../core/bench/benchArguments";
+import { curveWith } from "../core/bench/curveChoice";
 import type { MemoryReport } from "../core/memory/memoryReport";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
@@ -58,25 +60,36 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     model,
     launch,
     launchNotes: facts === undefined || own === undefined ? [] : launchDifferences(facts, own),
-    memory: model.known ? known(await budget(setup, model.value, launch, facts, signal)) : model,
-    curve: await measuredCurve(setup, facts, launch, signal),
+    memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
+    ...(budgets.known && { budgets: budgets.value }),
+    ...(await speed(setup, { facts, launch, path: valueOf(path) }, signal)),
   };
 }
 
-async function measuredCurve(
+/** What was measured of this model: with these options, and with others. */
+async function speed(
   { curve, history }: Setup,
   facts: ServerFacts | undefined,
   launch: LaunchOptions,
   signal: AbortSignal,
-): Promise<Known<DepthCurve>> {
-  if (curve !== undefined) return known(curve);
-  if (history !== undefined && facts !== undefined) {
-    const { rememberedCurve } = await import("./depthProbe");
-    const found = await knownOr(rememberedCurve(history, facts, launch, signal));
-    if (!found.known) return found;
-    if (found.value !== undefined) return known(found.value);
-  }
-  return unknown(say`No speed has been measured yet.`, say`Run a depth probe.`);
+): Promise<Pick<EstimateParts, "curve" | "origin" | "curves" | "curveOf">> {
+  if (curve !== undefined) return { curve: known(curve) };
+  const none = unknown(say`No speed has been measured yet.`, say`Run a depth probe.`);
+  const model = setting.facts?.model.path ?? setting.facts?.model.id ?? setting.path;
+  if (history === undefined || model === undefined) return { curve: none };
+  const { rememberedCurves } = await import("./depthProbe");
+  const { facts, launch } = setting;
+  const found = await knownOr(
+    rememberedCurves(history, { model, build: facts?.build ?? "" }, launch, signal),
+  );
+  if (!found.known) return { curve: found };
+  const { current, all } = found.value;
+  return {
+    curve: current === undefined ? none : known(current.curve),
+    ...(current !== undefined && { origin: current.origin }),
+    ...(all.length > 0 && { curves: all }),
+    curveOf: (its) => curveWith(all, speedFlags(its)),
+  };
 }
 
 /** What the server's own command line says, where its process is one of this machine's. */

@@ -1,6 +1,9 @@
-import type { DepthCurve } from "../prefill/depthCurve";
+import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
 import { parseDepthCurve } from "../prefill/depthCurve";
+import type { RequestTiming } from "../prefill/liveTimings";
+import type { AgreementSample, ComparisonAnswer } from "./comparison";
 import type { Drift } from "./drift";
+import { checkedMonitor, checkedRequest } from "./historyFields";
 import type { MonitorReport } from "./monitorSample";
 import type { ProbeReport } from "./probeReport";
 import type { CostStep } from "./residualTest";
@@ -18,6 +21,18 @@ export interface MachineFacts {
   readonly onBattery?: boolean;
 }
 
+/** Two values of one option side by side, and what was found. */
+export interface ComparisonResult {
+  readonly option: string;
+  readonly values: readonly [baseline: string, other: string];
+  readonly depth: number;
+  /** Smallest difference that was to count, declared before the run, as a part of 1. */
+  readonly threshold: number;
+  readonly prefill: ComparisonAnswer;
+  readonly generation: ComparisonAnswer;
+  readonly agreement?: AgreementSample;
+}
+
 /** One run: one line of the history. Lines are only ever added. */
 export interface HistoryRecord {
   readonly version: typeof historyVersion;
@@ -27,6 +42,11 @@ export interface HistoryRecord {
   readonly at: number;
   readonly tool: string;
   readonly curve?: DepthCurve;
+  /** What a request or a comparison was measured on; a curve has its own. */
+  readonly key?: CurveKey;
+  /** A prompt of somebody else's that the server read. */
+  readonly request?: RequestTiming;
+  readonly comparison?: ComparisonResult;
   readonly modelBytes?: number;
   readonly argv?: readonly string[];
   /** What the server or the program said it was really using. */
@@ -93,7 +113,18 @@ export function parseHistoryLine(line: string): HistoryLine {
   try {
     const curve =
       fields["curve"] === undefined ? {} : { curve: parseDepthCurve(fields["curve"], { empty: true }) };
-    return { kind: "record", record: { ...(fields as unknown as HistoryRecord), ...curve } };
+    const { monitor: _, request: __, ...rest } = fields;
+    const monitor = checkedMonitor(fields["monitor"]);
+    const request = checkedRequest(fields["request"]);
+    return {
+      kind: "record",
+      record: {
+        ...(rest as unknown as HistoryRecord),
+        ...curve,
+        ...(monitor !== undefined && { monitor }),
+        ...(request !== undefined && { request }),
+      },
+    };
   } catch {
     return { kind: "broken", line };
   }

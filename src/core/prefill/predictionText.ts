@@ -1,13 +1,41 @@
 import { count, say, seconds, tokensPerSecond } from "../text";
-import type { Text } from "../text";
+import type { Quantity, Text } from "../text";
+import { ageText } from "./ageText";
 import type { Prediction } from "./prediction";
+import type { PromptKeeping, SecondQuestion } from "./secondQuestion";
 
-/** The verdict line about time. */
-export function predictionText(prediction: Prediction): Text {
+/** The verdict line about time; `ageSeconds`: of the probe, where it is known. */
+export function predictionText(prediction: Prediction, ageSeconds?: number): Text {
   if (!prediction.known) return prediction.reason;
   const { seconds: middle, lowSeconds, highSeconds, generationTokensPerSecond, basis } = prediction;
-  const wait = say`≈ ${seconds(middle)} (${seconds(lowSeconds)} – ${seconds(highSeconds)}), probed to ${count(basis.deepestDepth)} tokens`;
+  const band = say`≈ ${seconds(middle)} (${seconds(lowSeconds)} – ${seconds(highSeconds)})`;
+  const depth = count(basis.deepestDepth);
+  const wait =
+    ageSeconds === undefined
+      ? say`${band}, probed to ${depth} tokens`
+      : say`${band}, probed to ${depth} tokens ${ageText(ageSeconds)}`;
   return generationTokensPerSecond === undefined
     ? wait
     : say`${wait}; then ${tokensPerSecond(generationTokensPerSecond)}`;
+}
+
+/** What another question about the same text costs, and why. */
+export function secondQuestionText({ keeping, reread, prediction }: SecondQuestion): Text {
+  const what = rereadText(keeping, count(reread.tokens));
+  return prediction.known
+    ? say`${what}: ≈ ${seconds(prediction.seconds)} (${seconds(prediction.lowSeconds)} – ${seconds(prediction.highSeconds)}).`
+    : say`${what}.`;
+}
+
+function rereadText({ memory, forgets }: PromptKeeping, again: Quantity): Text {
+  if (forgets)
+    return say`Another question about the same text reads all ${again} tokens again: nothing is kept`;
+  switch (memory.kind) {
+    case "plain":
+      return say`Another question about the same text reads ${again} tokens again`;
+    case "slidingWindow":
+      return say`Another question about the same text reads ${again} tokens again (sliding window)`;
+    case "recurrent":
+      return say`Another question about the same text reads ${again} tokens again (recurrent state is kept at checkpoints only)`;
+  }
 }

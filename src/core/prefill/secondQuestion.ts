@@ -1,3 +1,9 @@
+import type { LaunchOptions } from "../launch/launchOptions";
+import type { Model } from "../model/model";
+import type { DepthCurve } from "./depthCurve";
+import { predict } from "./predict";
+import type { Prediction } from "./prediction";
+
 /** How the model remembers a prompt; decides what a second question about the same text makes it read again. */
 export type PromptMemory =
   /** Keys and values of every token: any prefix can be kept. */
@@ -7,7 +13,7 @@ export type PromptMemory =
   /** Recurrent state that exists only at checkpoints (hybrid and purely recurrent models). */
   | { readonly kind: "recurrent" };
 
-export interface SecondQuestion {
+export interface RepeatedPrompt {
   readonly memory: PromptMemory;
   /** Tokens of the prompt the slot has read. */
   readonly firstPromptTokens: number;
@@ -31,7 +37,7 @@ export interface Reread {
  * `prompt end − (4 + ubatch)`, `prompt end − 4` and at the start of the last user message; with a sliding window the
  * prefix only counts while its end is still in the window's cells. At least one token is always read.
  */
-export function reread(question: SecondQuestion): Reread {
+export function reread(question: RepeatedPrompt): Reread {
   const { memory, firstPromptTokens, promptTokens, ubatch } = question;
   const shared = Math.min(question.sharedTokens, firstPromptTokens, promptTokens);
   const from = (cached: number): Reread => {
@@ -52,4 +58,69 @@ export function reread(question: SecondQuestion): Reread {
     case "recurrent":
       return from(nearest);
   }
+}
+
+/** How a server keeps what it has read. */
+export interface PromptKeeping {
+  readonly memory: PromptMemory;
+  readonly ubatch: number;
+  /** Nothing is kept: `--no-cache-prompt`, or recurrent state without checkpoints. */
+  readonly forgets: boolean;
+}
+
+/** The cost of asking something else about the same text. */
+export interface SecondQuestion {
+  readonly keeping: PromptKeeping;
+  /** Tokens the other question is taken to have. */
+  readonly questionTokens: number;
+  readonly reread: Reread;
+  readonly prediction: Prediction;
+}
+
+/** A question of a few sentences. */
+const usualQuestion = 128;
+/** llama-server's default. */
+const defaultUbatch = 512;
+
+export function promptKeeping(
+  model: Pick<Model, "layers" | "slidingWindow">,
+  launch: LaunchOptions,
+): PromptKeeping {
+  const memory = promptMemoryOf(model, launch);
+  const noCheckpoints = memory.kind === "recurrent" && launch.ctxCheckpoints === 0;
+  return {
+    memory,
+    ubatch: launch.ubatchSize ?? defaultUbatch,
+    forgets: launch.cachePrompt === false || noCheckpoints,
+  };
+}
+
+function promptMemoryOf(
+  { layers, slidingWindow }: Pick<Model, "layers" | "slidingWindow">,
+  { swaFull }: LaunchOptions,
+): PromptMemory {
+  const main = layers.filter(({ mtp }) => !mtp);
+  if (main.some(({ kind, state }) => kind === "recurrent" || state !== undefined)) {
+    return { kind: "recurrent" };
+  }
+  const windowed = slidingWindow > 0 && swaFull !== true && main.some(({ kind }) => kind === "swa");
+  return windowed ? { kind: "slidingWindow", window: slidingWindow } : { kind: "plain" };
+}
+
+/**
+ * What it costs to send the same text once more with another question at its end, into the slot that has read it; nothing
+ * else was asked in between.
+ */
+export function secondQuestion(
+  keeping: PromptKeeping,
+  curve: DepthCurve,
+  promptTokens: number,
+): SecondQuestion {
+  const { memory, ubatch, forgets } = keeping;
+  const questionTokens = Math.min(usualQuestion, promptTokens);
+  const sharedTokens = promptTokens - questionTokens;
+  const again = forgets
+    ? { cached: 0, tokens: promptTokens }
+    : reread({ memory, firstPromptTokens: promptTokens, sharedTokens, promptTokens, ubatch });
+  return { keeping, questionTokens, reread: again, prediction: predict(curve, again) };
 }

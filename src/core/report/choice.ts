@@ -1,6 +1,7 @@
 import { acceptance, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
 import { unknown, type Known } from "../known";
 import { predict } from "../prefill/predict";
+import { secondQuestion } from "../prefill/secondQuestion";
 import { say } from "../text";
 import { dropToFit, type DropAim, type DropPlan } from "../tokens/dropToFit";
 import type { FileKind } from "../tokens/fileKinds";
@@ -42,13 +43,15 @@ export function reportWithout(report: GaugeReport, leftOut: ReadonlySet<string>)
     answerReserve: counted.answerReserve,
   });
   const accepted = { ...judged, reasons: [...judged.reasons, ...(report.notes ?? [])] };
-  const { server, memory, curve } = report;
+  const { server, memory, curve, second } = report;
   const prefill = curve === undefined ? report.prefill : predict(curve, { tokens: accepted.promptTokens });
   const { leftOut: _, ...rest } = report;
   return {
     ...rest,
     acceptance: accepted,
     prefill,
+    ...(second !== undefined &&
+      curve !== undefined && { second: secondQuestion(second.keeping, curve, accepted.promptTokens) }),
     ...(files.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
     }),

@@ -7,9 +7,11 @@ import type { MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
 import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
 import type { DepthCurve } from "../prefill/depthCurve";
+import type { CurveOrigin, MeasuredCurve } from "../bench/curveChoice";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
 import { say, type Text } from "../text";
+import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
 import { assumedTokenizer } from "../tokens/estimateTokens";
 import { countFiles } from "../tokens/countFiles";
 import type { WalkOptions } from "../tokens/files";
@@ -53,6 +55,10 @@ export interface EstimateParts {
   readonly countCache?: (fingerprint: string) => Promise<CountCache>;
 }
 
+  /** Where the curve comes from, where it was remembered. */
+  readonly origin?: CurveOrigin;
+  /** Everything the model was measured with. */
+  readonly curves?: readonly MeasuredCurve[];
 /**
  * The one way through the house: list, count, judge. Fails with a `UserError` where counting itself fails (the server
  * dies, a root does not exist), with the signal's reason where it is aborted.
@@ -121,6 +127,9 @@ export async function estimate(
     notes,
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
+    ...(parts.origin !== undefined && { origin: parts.origin }),
+    ...(parts.curves !== undefined && { curves: parts.curves }),
+    ...secondOf(parts, acceptanceReport.promptTokens),
     }),
     verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
   };
@@ -171,6 +180,21 @@ function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
 
 function modelSummary({ server, model }: EstimateParts): Known<ModelSummary> {
   const header = valueOf(model);
+/** What can be tried; nothing where there is no model to try it on. */
+function knobsOfParts({ server, model, launch, memory, budgets }: EstimateParts): Knobs | undefined {
+  if (!model.known || !memory.known || budgets === undefined) return undefined;
+  const build = valueOf(server)?.facts.build;
+  return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
+}
+
+function secondOf(
+  { model, curve, launch }: EstimateParts,
+  promptTokens: number,
+): Pick<GaugeReport, "second"> {
+  if (!model.known || !curve.known) return {};
+  return { second: secondQuestion(promptKeeping(model.value, launch), curve.value, promptTokens) };
+}
+
   const served = valueOf(server)?.facts.model;
   if (served !== undefined) {
     const contextLength = served.nCtxTrain ?? header?.contextLength;

@@ -3,8 +3,10 @@ import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import type { Known } from "../known";
 import type { MemoryReport } from "../memory/memoryReport";
+import type { CurveOrigin, MeasuredCurve } from "../bench/curveChoice";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
+import type { SecondQuestion } from "../prefill/secondQuestion";
 import type { Provenance } from "../provenance";
 import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
@@ -45,6 +47,12 @@ export interface GaugeReport {
   /** The measured curve that `prefill` comes from. */
   readonly curve?: DepthCurve;
   /** What the prompt was held against. */
+  /** Which run that was, and what the watch said; absent for a curve that was named. */
+  readonly origin?: CurveOrigin;
+  /** Everything this model was measured with, one curve for each set of flags: for `curveWith`. */
+  readonly curves?: readonly MeasuredCurve[];
+  /** Another question about the same text; absent where model or curve are not known. */
+  readonly second?: SecondQuestion;
   readonly limit?: Known<RequestLimit>;
   /** How files become the prompt. */
   readonly pack?: PackTemplate | "raw";

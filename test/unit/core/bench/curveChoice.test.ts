@@ -28,7 +28,7 @@ const wanted = { model: "/m.gguf", build: "b11669", flags: "-ctk f16", now };
 
 describe("the curve for an estimate", () => {
   it("is the newest one, in whatever order they were written", () => {
-    expect(chooseCurve([probe("old", 50), probe("new", 1), probe("older", 90)], wanted)?.measuredAt).toBe(
+    expect(chooseCurve([probe("old", 50), probe("new", 1), probe("older", 90)], wanted)?.origin.measuredAt).toBe(
       now - hour,
     );
   });
@@ -41,7 +41,7 @@ describe("the curve for an estimate", () => {
 
   it("is of the same build where there is one; another build's has a band of 0.16 at least", () => {
     const other = probe("other", 1, { build: "b11000" });
-    expect(chooseCurve([other, probe("same", 2)], wanted)?.measuredAt).toBe(now - 2 * hour);
+    expect(chooseCurve([other, probe("same", 2)], wanted)?.origin.measuredAt).toBe(now - 2 * hour);
     // the same 128K prompt on three occasions: log-sd 0.16 (seed series)
     expect(chooseCurve([other], wanted)?.curve.spread).toBeGreaterThanOrEqual(0.16);
   });
