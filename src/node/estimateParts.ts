@@ -7,12 +7,12 @@ import { launchDifferences } from "../core/launch/launchDifferences";
 import { runningLaunch } from "../core/launch/runningLaunch";
 import type { MemoryDevice } from "../core/memory/devices";
 import { memoryBudget } from "../core/memory/memoryBudget";
-import { speedFlags } from "../core/bench/benchArguments";
-import { curveWith } from "../core/bench/curveChoice";
 import type { MemoryReport } from "../core/memory/memoryReport";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import type { FileSource, Tokenizer } from "../core/ports";
+import { speedFlags } from "../core/bench/benchArguments";
+import { curveWith } from "../core/bench/curveChoice";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
 import { say } from "../core/text";
@@ -60,8 +60,7 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     model,
     launch,
     launchNotes: facts === undefined || own === undefined ? [] : launchDifferences(facts, own),
-    memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
-    ...(budgets.known && { budgets: budgets.value }),
+    memory: model.known ? known(await budget(setup, model.value, launch, facts, signal)) : model,
     ...(await speed(setup, { facts, launch, path: valueOf(path) }, signal)),
   };
 }
@@ -69,8 +68,11 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
 /** What was measured of this model: with these options, and with others. */
 async function speed(
   { curve, history }: Setup,
-  facts: ServerFacts | undefined,
-  launch: LaunchOptions,
+  setting: {
+    readonly facts: ServerFacts | undefined;
+    readonly launch: LaunchOptions;
+    readonly path: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Pick<EstimateParts, "curve" | "origin" | "curves" | "curveOf">> {
   if (curve !== undefined) return { curve: known(curve) };
