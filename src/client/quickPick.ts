@@ -26,7 +26,7 @@ export async function pickWhileSearching<T extends QuickPickItem>(
         (found) => {
           const active = pick.activeItems;
           pick.items = [...fixed, ...found];
-          pick.activeItems = active;
+          if (active.length > 0) pick.activeItems = active;
           pick.busy = false;
         },
         (error: unknown) => {

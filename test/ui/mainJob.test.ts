@@ -115,6 +115,8 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     "looks right in %s",
     async (theme) => {
       await workbench.setTheme(theme);
+      // a pointer that rests on the item since the last theme opens no hover
+      await workbench.page.mouse.move(800, 20);
       await workbench.statusBarItem().hover();
       await workbench.page.locator(".monaco-hover", { hasText: "Chat template" }).first().waitFor();
       await workbench.screenshot(`main-job-${theme}`);

@@ -71,10 +71,9 @@ export class Workbench {
 
   /** Chooses a row of the open quick pick by keyboard: rows that still arrive cannot move under the pointer. */
   async acceptRow(text: string): Promise<void> {
-    const focused = this.page.locator(".quick-input-list .monaco-list-row.focused");
-    const wanted = this.quickPickRow(text);
-    await wanted.waitFor();
-    for (let presses = 0; !((await focused.textContent()) ?? "").includes(text); presses++) {
+    const focused = this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text });
+    await this.quickPickRow(text).waitFor();
+    for (let presses = 0; (await focused.count()) === 0; presses++) {
       if (presses === 50) throw new Error(`the quick pick does not come to ${text}`);
       await this.page.keyboard.press("ArrowDown");
     }
