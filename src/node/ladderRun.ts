@@ -31,14 +31,20 @@ export interface LadderRequest {
   /** The server's log, read when it fails. */
   readonly logFile?: string;
   readonly tool: string;
+  /** File name of the plan, for people. */
+  readonly label?: string;
   /** Seconds between two looks at the machine; 1 by default. */
   readonly lookSeconds?: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly onCost?: (cost: LadderCost, leftSteps: number) => void;
+  /** Before the first request; what it waits for is waited for, and a rejection ends the ladder. */
+  readonly onCost?: (cost: LadderCost, leftSteps: number) => void | Promise<void>;
   readonly onStep?: (step: LadderStep) => void;
-  readonly onProgress?: (step: PlannedStep, progress: PrefillProgress) => void;
+  readonly onProgress?: (step: PlannedStep, progress: LadderPrefill) => void;
 }
+
+/** `processed` tokens with the cached ones. */
+export type LadderPrefill = PrefillProgress & { readonly cached: number };
 
 /**
  * Runs the ladder, or what is left of it. A failure of the system ends it and is its last step; everything else that
@@ -99,7 +105,7 @@ class LadderRun {
         say`${count(filler.leftOut)} files were left out of the filler: binary, secret, ignored or unreadable.`,
       );
     }
-    this.request.onCost?.(costOf(plan, this.request.curve), left);
+    await this.request.onCost?.(costOf(plan, this.request.curve), left);
     const opensThinking = /<think>\s*$/.test(frame.suffix);
     let begun = stored !== undefined;
     for (const steps of open) {
@@ -165,7 +171,7 @@ class LadderRun {
         ...(logFile !== undefined && { logFile }),
         now,
         ...(onProgress !== undefined && {
-          onProgress: (progress: PrefillProgress) => onProgress(step, progress),
+          onProgress: (progress: LadderPrefill) => onProgress(step, progress),
         }),
       },
       this.signal,
@@ -213,7 +219,7 @@ class LadderRun {
   }
 
   #header(facts: ServerFacts, found: FoundServer): LadderHeader {
-    const { plan, tool, now } = this.request;
+    const { plan, planFolder, label, tool, now } = this.request;
     return {
       kind: "ladder",
       version: ladderVersion,
@@ -227,12 +233,14 @@ class LadderRun {
       url: this.#http.url,
       nCtxPerSlot: facts.nCtxPerSlot,
       totalSlots: facts.totalSlots,
+      ...(label !== undefined && { label }),
+      planFolder,
     };
   }
 
   /** Takes over the steps of a broken-off ladder; refuses another plan or another setup in the same folder. */
   #goOn(stored: LadderHeader, now: LadderHeader, steps: readonly LadderStep[]): void {
-    const remedy = say`Name another folder for it; the record there stays as it is.`;
+    const remedy = say`Begin a new ladder (another folder); the record there stays as it is.`;
     if (stored.criteriaHash !== now.criteriaHash) {
       throw new UserError(
         "invalidInput",

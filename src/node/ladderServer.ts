@@ -24,7 +24,7 @@ export interface AnswerRequest {
   readonly timeoutSeconds: number;
   /** Asks how sure the model was of each token; slows generation down, so not where its speed is measured. */
   readonly logProbabilities?: boolean;
-  readonly onProgress?: (progress: PrefillProgress) => void;
+  readonly onProgress?: (progress: PrefillProgress & { readonly cached: number }) => void;
 }
 
 export interface Answer {

@@ -24,7 +24,7 @@ export interface StepSetup {
   readonly isAlive: () => Promise<boolean>;
   readonly logFile?: string;
   readonly now: () => number;
-  readonly onProgress?: (progress: PrefillProgress) => void;
+  readonly onProgress?: (progress: PrefillProgress & { readonly cached: number }) => void;
 }
 
 const keptAnswer = 16_000;

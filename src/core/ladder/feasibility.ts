@@ -6,7 +6,13 @@ import type { Text } from "../text";
 import { UserError } from "../userError";
 import { canariesAt, targetOf, type LadderPlan } from "./plan";
 import { tokensPerCanary } from "./parsePlan";
-import { plannedSteps } from "./steps";
+import { plannedSteps, type PlannedStep } from "./steps";
+
+export interface SecondsBand {
+  readonly low: number;
+  readonly likely: number;
+  readonly high: number;
+}
 
 /** What a ladder will cost, said before it starts. */
 export interface LadderCost {
@@ -17,7 +23,7 @@ export interface LadderCost {
   readonly answerTokens: number;
   readonly steps: number;
   /** Where a curve of this server exists. */
-  readonly seconds?: { readonly low: number; readonly likely: number; readonly high: number };
+  readonly seconds?: SecondsBand;
   readonly sentence: Text;
 }
 
@@ -41,48 +47,60 @@ export function checkFits(plan: LadderPlan, facts: ServerFacts): void {
   );
 }
 
+/** What one run reads and writes: `cached` tokens are there already where the rungs grow on each other. */
+export interface StepCost {
+  readonly step: PlannedStep;
+  readonly cached: number;
+  readonly tokens: number;
+  readonly answerTokens: number;
+}
+
+export function stepCosts(plan: LadderPlan): readonly StepCost[] {
+  const constraintTokens = plan.constraints ? 150 : 0;
+  let before = 0;
+  return plannedSteps(plan).map((step) => {
+    const grows = step.run === 1 && step.purpose !== "base" && step.purpose !== "confirmation";
+    const cached = grows ? before : 0;
+    const question = tokensPerCanary.question * canariesAt(plan, step.tokens);
+    before = step.tokens - question;
+    return { step, cached, tokens: step.tokens - cached, answerTokens: question + constraintTokens };
+  });
+}
+
+/** Seconds of these runs by a curve; undefined where it does not reach so far. */
+export function secondsOf(costs: readonly StepCost[], curve: DepthCurve): SecondsBand | undefined {
+  let sum = { low: 0, likely: 0, high: 0 };
+  for (const { cached, tokens, answerTokens } of costs) {
+    const prediction = predict(curve, { tokens, cached });
+    if (!prediction.known) return undefined;
+    const speed = prediction.generationTokensPerSecond;
+    const answering = speed === undefined ? 0 : answerTokens / speed;
+    sum = {
+      low: sum.low + prediction.lowSeconds + answering,
+      likely: sum.likely + prediction.seconds + answering,
+      high: sum.high + prediction.highSeconds + answering,
+    };
+  }
+  return sum;
+}
+
 /** Counts what will be read; with a curve also how long it takes, with a band. */
 export function costOf(plan: LadderPlan, curve: DepthCurve | undefined): LadderCost {
-  const steps = plannedSteps(plan);
-  let promptTokens = 0;
-  let coldPromptTokens = 0;
-  let answerTokens = 0;
-  const spans: { cached: number; tokens: number }[] = [];
-  let before = 0;
-  for (const { tokens, run, purpose } of steps) {
-    const grows = run === 1 && purpose !== "base" && purpose !== "confirmation";
-    const cached = grows ? before : 0;
-    const asked = canariesAt(plan, tokens);
-    const question = tokensPerCanary.question * asked;
-    spans.push({ cached, tokens: tokens - cached });
-    promptTokens += tokens - cached + (plan.constraints ? 150 : 0);
-    coldPromptTokens += tokens;
-    answerTokens += tokensPerCanary.question * asked + (plan.constraints ? 150 : 0);
-    before = tokens - question;
-  }
-  const predictions = curve === undefined ? [] : spans.map((span) => predict(curve, span));
-  const sum = (of: "seconds" | "lowSeconds" | "highSeconds"): number =>
-    predictions.reduce((s, p) => s + (p.known ? p[of] : 0), 0);
-  const speed = predictions.findLast((p) => p.known)?.generationTokensPerSecond;
-  const answering = speed === undefined ? 0 : answerTokens / speed;
-  const time =
-    predictions.length > 0 && predictions.every((p) => p.known)
-      ? {
-          low: sum("lowSeconds") + answering,
-          likely: sum("seconds") + answering,
-          high: sum("highSeconds") + answering,
-        }
-      : undefined;
+  const costs = stepCosts(plan);
+  const sum = (of: (cost: StepCost) => number): number => costs.reduce((total, cost) => total + of(cost), 0);
+  const promptTokens = sum(({ tokens }) => tokens + (plan.constraints ? 150 : 0));
+  const coldPromptTokens = sum(({ step }) => step.tokens);
+  const time = curve === undefined ? undefined : secondsOf(costs, curve);
   return {
     promptTokens,
     coldPromptTokens,
-    answerTokens,
-    steps: steps.length,
+    answerTokens: sum(({ answerTokens }) => answerTokens),
+    steps: costs.length,
     ...(time !== undefined && { seconds: time }),
     sentence:
       time === undefined
-        ? say`${count(steps.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read (${count(coldPromptTokens)} where the cache cannot be kept). The time is unknown without a depth curve.`
-        : say`${count(steps.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read, about ${seconds(time.likely)} (${seconds(time.low)} to ${seconds(time.high)}).`,
+        ? say`${count(costs.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read (${count(coldPromptTokens)} where the cache cannot be kept). The time is unknown without a depth curve.`
+        : say`${count(costs.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read, about ${seconds(time.likely)} (${seconds(time.low)} to ${seconds(time.high)}).`,
   };
 }
 

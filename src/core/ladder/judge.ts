@@ -4,7 +4,7 @@ import type { Text } from "../text";
 import { marginOf } from "./feasibility";
 import { targetOf } from "./plan";
 import type { LadderRecord, LadderStep, SystemFailureKind } from "./record";
-import { rungResults, type RungResult } from "./results";
+import { peaksOf, rungResults, type RungResult } from "./results";
 import type { InvalidReason } from "./scoring";
 
 export type CriterionName =
@@ -140,19 +140,7 @@ function speed(
 
 function memory(runs: readonly LadderStep[], record: LadderRecord): CriterionResult {
   const { plan } = record.header;
-  const devices = runs.flatMap((step) => step.memory?.devices ?? []);
-  const hosts = runs.flatMap((step) =>
-    step.memory?.hostLeastFreeBytes === undefined
-      ? []
-      : [
-          {
-            name: "Host",
-            leastFreeBytes: step.memory.hostLeastFreeBytes,
-            ...(step.memory.hostTotalBytes !== undefined && { totalBytes: step.memory.hostTotalBytes }),
-          },
-        ],
-  );
-  const all = [...devices, ...hosts];
+  const all = peaksOf(runs);
   const tight = all.find((device) => device.leastFreeBytes < marginOf(plan, device.totalBytes));
   const least = all.toSorted((p, q) => p.leastFreeBytes - q.leastFreeBytes)[0];
   if (least === undefined) {

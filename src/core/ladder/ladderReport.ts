@@ -1,7 +1,14 @@
 import type { Text } from "../text";
 import { judge, type CriterionResult } from "./judge";
-import { nextStep, type NextStep } from "./nextStep";
+import { nextStep, verifiedTokens, type NextStep } from "./nextStep";
 import { canariesAt, targetOf, type LadderCriteria } from "./plan";
+import {
+  ladderCurve,
+  recommendations,
+  type FolderTokens,
+  type MeasuredLimits,
+  type Recommendation,
+} from "./recommend";
 import type { LadderRecord } from "./record";
 import type { RungResult } from "./results";
 import { acceptanceRate } from "./statistics";
@@ -18,6 +25,8 @@ export interface LadderReport {
   readonly planHash: string;
   readonly setup: LadderRecord["header"]["setup"];
   readonly warnings: readonly Text[];
+  /** A context for each use, from what was measured. */
+  readonly recommended: readonly Recommendation[];
 }
 
 export interface DeclaredCriteria extends LadderCriteria {
@@ -28,10 +37,16 @@ export interface DeclaredCriteria extends LadderCriteria {
   readonly acceptance: readonly { readonly recall: number; readonly rate: number }[];
 }
 
-export function ladderReport(record: LadderRecord, earlier: readonly LadderRecord[] = []): LadderReport {
+/** @param earlier ladders of the same model and machine: failures that come back show there */
+export function ladderReport(
+  record: LadderRecord,
+  earlier: readonly LadderRecord[] = [],
+  folder?: FolderTokens,
+): LadderReport {
   const { header, warnings } = record;
   const { plan } = header;
   const outcome = judge(record);
+  const next = nextStep(record, outcome, earlier);
   const rule = {
     canaries: canariesAt(plan, targetOf(plan)),
     runs: plan.repetitions,
@@ -53,10 +68,25 @@ export function ladderReport(record: LadderRecord, earlier: readonly LadderRecor
     pass: outcome.pass,
     complete: outcome.complete,
     results: outcome.results,
-    nextStep: nextStep(record, outcome, earlier),
+    nextStep: next,
     targetTokens: targetOf(plan),
     planHash: header.planHash,
     setup: header.setup,
     warnings,
+    recommended: recommendations(measuredLimits(record), folder),
+  };
+}
+
+/** What a ladder says about how long a prompt may be, here. */
+export function measuredLimits(record: LadderRecord): MeasuredLimits {
+  const { header } = record;
+  const outcome = judge(record);
+  const curve = ladderCurve(outcome, { model: header.setup["model"] ?? "", build: "", flags: "" });
+  const tried = outcome.rungs.some((rung) => rung.purpose !== "base" && rung.recall !== undefined);
+  const verified = verifiedTokens(outcome, record) ?? (tried ? 0 : undefined);
+  return {
+    maxContext: header.nCtxPerSlot,
+    ...(curve !== undefined && { curve }),
+    ...(verified !== undefined && { verifiedTokens: verified }),
   };
 }

@@ -3,6 +3,7 @@ import { predict } from "../prefill/predict";
 import { count, say, seconds } from "../text";
 import type { Text } from "../text";
 import type { LadderOutcome } from "./judge";
+import type { LadderStep } from "./record";
 
 /** What a context is used for: what a request holds, how long one waits for it, and what the answer needs. */
 export type ContextUse = "chat" | "rag" | "completion" | "codeReview" | "summary";
@@ -35,15 +36,53 @@ export interface Recommendation {
 
 export interface MeasuredLimits {
   readonly curve?: DepthCurve;
-  /** The ladder's verified length, or its longest length with recall. */
+  /** The ladder's verified length, or its longest length with recall; 0: even the shortest rung failed. */
   readonly verifiedTokens?: number;
-  /** What one request may hold in memory. */
+  /** What one request held while it was measured. */
   readonly maxContext?: number;
+}
+
+/** What is to be read or summed up: a folder, in the model's own tokens. */
+export interface FolderTokens {
+  readonly label: string;
+  readonly tokens: number;
+}
+
+/** One context for each use, shortest need first; reviews and summaries are of this folder where one is named. */
+export function recommendations(measured: MeasuredLimits, folder?: FolderTokens): readonly Recommendation[] {
+  const uses: readonly ContextUse[] = ["completion", "chat", "rag", "codeReview", "summary"];
+  return uses.map((use) => {
+    const needs = { use, ...usualNeeds[use] };
+    const whole = folder !== undefined && (use === "codeReview" || use === "summary");
+    return recommendContext(whole ? { ...needs, promptTokens: folder.tokens } : needs, measured);
+  });
+}
+
+export function useText(use: ContextUse, folder?: FolderTokens): Text {
+  switch (use) {
+    case "completion":
+      return say`Completion while typing`;
+    case "chat":
+      return say`Chat`;
+    case "rag":
+      return say`Retrieval (RAG)`;
+    case "codeReview":
+      return folder === undefined ? say`Code review` : say`Code review of ${folder.label}`;
+    case "summary":
+      return folder === undefined ? say`Summary` : say`Summary of ${folder.label}`;
+  }
 }
 
 /** A context for one use, from what was measured on this machine: the least of need, patience, recall and memory. */
 export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Recommendation {
   const { use, promptTokens, answerTokens, patienceSeconds } = needs;
+  if (measured.verifiedTokens === 0) {
+    return {
+      use,
+      limitedBy: "recall",
+      sentence: say`No length can be named: recall failed at the shortest rung of the ladder.`,
+    };
+  }
   const waiting = measured.curve === undefined ? undefined : longestWithin(measured.curve, patienceSeconds);
   const room = measured.maxContext === undefined ? undefined : measured.maxContext - answerTokens;
   const limits = [
@@ -74,7 +113,7 @@ function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, need
     case "recall":
       return say`${option}: recall was verified to ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
     case "context":
-      return say`${option}: memory holds no more; ${count(needs.promptTokens)} tokens were wanted.`;
+      return say`${option}: the server gave one request no more when it was measured; ${count(needs.promptTokens)} tokens were wanted.`;
     default:
       return say`${option}: enough for ${count(needs.promptTokens)} tokens and an answer of ${count(needs.answerTokens)}.`;
   }
@@ -94,8 +133,13 @@ function longestWithin(curve: DepthCurve, patience: number): number {
 }
 
 /** The curve a ladder measured on its way: every span between two progress events. */
-export function ladderCurve(outcome: LadderOutcome, key: DepthCurve["key"]): DepthCurve | undefined {
-  const steps = outcome.rungs.flatMap((rung) => rung.steps);
+export const ladderCurve = (outcome: LadderOutcome, key: DepthCurve["key"]): DepthCurve | undefined =>
+  ladderCurveOf(
+    outcome.rungs.flatMap((rung) => rung.steps),
+    key,
+  );
+
+export function ladderCurveOf(steps: readonly LadderStep[], key: DepthCurve["key"]): DepthCurve | undefined {
   const points = steps.flatMap((step) => step.points ?? []).toSorted((p, q) => p.depth - q.depth);
   if (points.length === 0) return undefined;
   const generation = steps

@@ -2,11 +2,12 @@ import { eventText } from "../bench/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../format";
 import { failureText, invalidText } from "./judge";
 import type { LadderReport } from "./ladderReport";
+import { useText, type FolderTokens } from "./recommend";
 import type { LadderHeader, LadderStep } from "./record";
-import type { RungResult } from "./results";
+import { peaksOf, type RungResult } from "./results";
 
 /** The ladder as Markdown for a bug report or an article: verdict, criteria, rungs, positions, setup. */
-export function ladderMarkdown(report: LadderReport, header: LadderHeader): string {
+export function ladderMarkdown(report: LadderReport, header: LadderHeader, folder?: FolderTokens): string {
   return [
     `# Acceptance ladder: ${formatNumber(report.targetTokens)} tokens ${report.pass ? "passed" : "not passed"}`,
     "",
@@ -16,7 +17,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
     "## Criteria",
     `Declared before the first rung; hash \`${report.criteria.hash}\`, plan \`${report.planHash}\`.`,
     "",
-    ...tableOf(
+    ...markdownTable(
       ["criterion", "passed", "seen"],
       report.results.map(({ name, passed, sentence }) => [
         name,
@@ -28,7 +29,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
     `A setup that recalls 0.85 passes these recall criteria with chance ${chance(report, 0.85)}, one that recalls 0.98 with ${chance(report, 0.98)}.`,
     "",
     "## Rungs",
-    ...tableOf(
+    ...markdownTable(
       [
         "tokens",
         "purpose",
@@ -40,7 +41,9 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
         "constraints",
         "prefill",
         "generation",
+        "log-probability",
         "peak of server",
+        "least free",
         "machine",
       ],
       report.rungs.map(rungRow),
@@ -49,7 +52,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
     "## Recall by position",
     "Recalled of asked, by the tenth of the prompt (its middle in percent).",
     "",
-    ...tableOf(
+    ...markdownTable(
       ["tokens", ...Array.from({ length: 10 }, (_, i) => String(10 * i + 5))],
       report.rungs.map((rung) => [
         formatNumber(rung.tokens),
@@ -61,8 +64,16 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader): stri
     ),
     "",
     ...failures(report),
+    "## Context for a use",
+    "From what was measured here: need, waiting, recall and context, whichever ends first.",
+    "",
+    ...markdownTable(
+      ["use", "context"],
+      report.recommended.map(({ use, sentence }) => [formatText(useText(use, folder)), formatText(sentence)]),
+    ),
+    "",
     "## Setup",
-    ...tableOf(
+    ...markdownTable(
       ["field", "value"],
       [
         ...Object.entries(report.setup),
@@ -89,7 +100,7 @@ function chance({ criteria }: LadderReport, recall: number): string {
 }
 
 function rungRow(rung: RungResult): readonly string[] {
-  const { recall, worstRun, constraints, prefillSeconds, generationTokensPerSecond } = rung;
+  const { recall, worstRun, constraints, prefillSeconds, generationTokensPerSecond, certainty } = rung;
   const peak = Math.max(0, ...rung.steps.map((step) => step.memory?.serverPeakBytes ?? 0));
   const grown = rung.steps.find((step) => step.mode === "grown" && step.prefillSeconds !== undefined);
   return [
@@ -107,9 +118,18 @@ function rungRow(rung: RungResult): readonly string[] {
         ? ""
         : `+${formatSeconds(grown.prefillSeconds)} on ${formatNumber(grown.cachedTokens ?? 0)}`,
     generationTokensPerSecond === undefined ? "" : `${formatNumber(generationTokensPerSecond, "en", 1)} t/s`,
+    certainty === undefined ? "" : formatNumber(certainty.meanLogProbability, "en", 3),
     peak === 0 ? "" : formatBytes(peak),
+    leastFree(rung),
     [...new Set(rung.steps.map((step) => step.monitor?.verdict ?? "unmonitored"))].join(", "),
   ];
+}
+
+/** On every device and the host, at its fullest. */
+function leastFree(rung: RungResult): string {
+  return peaksOf(rung.steps)
+    .map(({ name, leastFreeBytes }) => `${name} ${formatBytes(leastFreeBytes)}`)
+    .join(", ");
 }
 
 function failures({ rungs }: LadderReport): readonly string[] {
@@ -132,7 +152,10 @@ function stepLines(step: LadderStep): readonly string[] {
   ];
 }
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
   const cell = (text: string): string => text.replace(/\|/g, "\\|").replace(/\s*\n\s*/g, " ");
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)];

@@ -1,5 +1,5 @@
 import { certaintyOf } from "./agreement";
-import type { LadderRecord, LadderStep, StepPurpose } from "./record";
+import type { DevicePeak, LadderRecord, LadderStep, StepPurpose } from "./record";
 import { proportion, type Proportion } from "./statistics";
 
 /** All runs at one length. */
@@ -92,4 +92,26 @@ function histogram(
       of: here.length,
     };
   }).filter(({ of }) => of > 0);
+}
+
+/** Every device, and the host last, when it had least free. */
+export function peaksOf(steps: readonly LadderStep[]): readonly DevicePeak[] {
+  const peaks = new Map<string, DevicePeak>();
+  const devices = steps.flatMap((step) => step.memory?.devices ?? []);
+  const hosts = steps.flatMap(({ memory }) =>
+    memory?.hostLeastFreeBytes === undefined
+      ? []
+      : [
+          {
+            name: "Host",
+            leastFreeBytes: memory.hostLeastFreeBytes,
+            ...(memory.hostTotalBytes !== undefined && { totalBytes: memory.hostTotalBytes }),
+          },
+        ],
+  );
+  for (const peak of [...devices, ...hosts]) {
+    const known = peaks.get(peak.name);
+    if (known === undefined || peak.leastFreeBytes < known.leastFreeBytes) peaks.set(peak.name, peak);
+  }
+  return [...peaks.values()];
 }

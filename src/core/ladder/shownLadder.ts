@@ -1,8 +1,7 @@
 import type { MachineFacts } from "../bench/historyRecord";
-import type { DepthCurve } from "../prefill/depthCurve";
-import { judge } from "./judge";
-import { ladderReport, type LadderReport } from "./ladderReport";
-import { ladderCurve } from "./recommend";
+import type { SecondsBand } from "./feasibility";
+import { ladderReport, measuredLimits, type LadderReport } from "./ladderReport";
+import type { MeasuredLimits } from "./recommend";
 import type { LadderRecord, LadderStep } from "./record";
 import { isDone, plannedSteps } from "./steps";
 
@@ -17,10 +16,8 @@ export interface ShownLadder {
   readonly steps: { readonly done: number; readonly planned: number };
   readonly report: LadderReport;
   readonly machine: MachineFacts;
-  /** Context of one request while it ran. */
-  readonly nCtxPerSlot: number;
-  /** What it measured of prefill and generation by depth. */
-  readonly curve?: DepthCurve;
+  /** Speed, recall and context, for what a use may cost. */
+  readonly limits: MeasuredLimits;
 }
 
 /** Where a running ladder is. */
@@ -31,7 +28,7 @@ export interface LadderProgress {
   readonly processed: number;
   readonly steps: { readonly done: number; readonly planned: number };
   /** Until all steps are done; absent where nothing tells. */
-  readonly remaining?: { readonly low: number; readonly likely: number; readonly high: number };
+  readonly remaining?: SecondsBand;
 }
 
 export type LadderState =
@@ -46,7 +43,6 @@ export function shownLadder(
 ): ShownLadder {
   const { header, steps } = record;
   const planned = plannedSteps(header.plan);
-  const curve = ladderCurve(judge(record), { model: header.setup["model"] ?? "", build: "", flags: "" });
   const report = ladderReport(record, earlier);
   return {
     id,
@@ -55,8 +51,7 @@ export function shownLadder(
     steps: { done: planned.filter((step) => isDone(step, steps)).length, planned: planned.length },
     report: { ...report, rungs: report.rungs.map((rung) => ({ ...rung, steps: rung.steps.map(shownStep) })) },
     machine: header.machine,
-    nCtxPerSlot: header.nCtxPerSlot,
-    ...(curve !== undefined && { curve }),
+    limits: measuredLimits(record),
   };
 }
 
