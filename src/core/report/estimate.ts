@@ -6,12 +6,12 @@ import type { LaunchOptions } from "../launch/launchOptions";
 import type { MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
 import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
-import type { DepthCurve } from "../prefill/depthCurve";
 import type { CurveOrigin, MeasuredCurve } from "../bench/curveChoice";
+import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
-import { say, type Text } from "../text";
 import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
+import { say, type Text } from "../text";
 import { assumedTokenizer } from "../tokens/estimateTokens";
 import { countFiles } from "../tokens/countFiles";
 import type { WalkOptions } from "../tokens/files";
@@ -51,14 +51,16 @@ export interface EstimateParts {
   readonly launchNotes?: readonly Text[];
   readonly memory: Known<MemoryReport>;
   readonly curve: Known<DepthCurve>;
-  /** Opens the counts that are kept for a tokenizer. */
-  readonly countCache?: (fingerprint: string) => Promise<CountCache>;
-}
-
   /** Where the curve comes from, where it was remembered. */
   readonly origin?: CurveOrigin;
   /** Everything the model was measured with. */
   readonly curves?: readonly MeasuredCurve[];
+  /** What was measured with other launch options. */
+  readonly curveOf?: (launch: LaunchOptions) => Known<DepthCurve>;
+  /** Opens the counts that are kept for a tokenizer. */
+  readonly countCache?: (fingerprint: string) => Promise<CountCache>;
+}
+
 /**
  * The one way through the house: list, count, judge. Fails with a `UserError` where counting itself fails (the server
  * dies, a root does not exist), with the signal's reason where it is aborted.
@@ -122,14 +124,14 @@ export async function estimate(
     memory: parts.memory,
     prefill,
     ...(parts.curve.known && { curve: parts.curve.value }),
+    ...(parts.origin !== undefined && { origin: parts.origin }),
+    ...(parts.curves !== undefined && { curves: parts.curves }),
+    ...secondOf(parts, acceptanceReport.promptTokens),
     limit,
     pack: request.pack,
     notes,
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
-    ...(parts.origin !== undefined && { origin: parts.origin }),
-    ...(parts.curves !== undefined && { curves: parts.curves }),
-    ...secondOf(parts, acceptanceReport.promptTokens),
     }),
     verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
   };
@@ -174,19 +176,6 @@ function requestLimit({ server, model, launch }: EstimateParts): Known<RequestLi
   return known(limitOfLaunch(slotContext(launch, trained)));
 }
 
-function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
-  return curve.known ? predict(curve.value, { tokens }) : { known: false, reason: curve.why };
-}
-
-function modelSummary({ server, model }: EstimateParts): Known<ModelSummary> {
-  const header = valueOf(model);
-/** What can be tried; nothing where there is no model to try it on. */
-function knobsOfParts({ server, model, launch, memory, budgets }: EstimateParts): Knobs | undefined {
-  if (!model.known || !memory.known || budgets === undefined) return undefined;
-  const build = valueOf(server)?.facts.build;
-  return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
-}
-
 function secondOf(
   { model, curve, launch }: EstimateParts,
   promptTokens: number,
@@ -195,6 +184,12 @@ function secondOf(
   return { second: secondQuestion(promptKeeping(model.value, launch), curve.value, promptTokens) };
 }
 
+function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
+  return curve.known ? predict(curve.value, { tokens }) : { known: false, reason: curve.why };
+}
+
+function modelSummary({ server, model }: EstimateParts): Known<ModelSummary> {
+  const header = valueOf(model);
   const served = valueOf(server)?.facts.model;
   if (served !== undefined) {
     const contextLength = served.nCtxTrain ?? header?.contextLength;

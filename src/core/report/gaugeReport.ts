@@ -46,13 +46,13 @@ export interface GaugeReport {
   readonly prefill: Prediction;
   /** The measured curve that `prefill` comes from. */
   readonly curve?: DepthCurve;
-  /** What the prompt was held against. */
   /** Which run that was, and what the watch said; absent for a curve that was named. */
   readonly origin?: CurveOrigin;
   /** Everything this model was measured with, one curve for each set of flags: for `curveWith`. */
   readonly curves?: readonly MeasuredCurve[];
   /** Another question about the same text; absent where model or curve are not known. */
   readonly second?: SecondQuestion;
+  /** What the prompt was held against. */
   readonly limit?: Known<RequestLimit>;
   /** How files become the prompt. */
   readonly pack?: PackTemplate | "raw";
