@@ -13,7 +13,9 @@ import type { TokenCount } from "../core/tokens/tokenCount";
 import type { CommandId } from "./commandIds";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
+import { reportingErrors } from "./notify";
 import { panelHtml } from "./panelHtml";
+import { saveFile } from "./saveFile";
 
 const viewType = "llamaGauge.panel";
 
@@ -129,6 +131,9 @@ export class GaugePanel implements Disposable {
         return;
       case "packOrder":
         void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);
+        return;
+      case "save":
+        void reportingErrors("Save", this.log, () => saveFile(action.name, action.files));
         return;
       case "openFile": {
         // only files of the report: the page's text is not trusted with a free choice of path

@@ -4,6 +4,8 @@ import type { PanelCommand } from "../core/protocol/panelMessages";
 import type { Provenance } from "../core/provenance";
 import { isText, say, type Text } from "../core/text";
 import { icon, type IconName } from "./icons";
+import { savePicture, saveTable } from "./saving/save";
+import type { PlainTable } from "./saving/tableText";
 import type { CardId, Ui, View } from "./view";
 
 /** A button that runs one of the extension's commands. */
@@ -59,10 +61,30 @@ export function card(view: View, about: Card): TemplateResult {
       <h2 id="${id}-title">${words(title)}</h2>
       <p class="question">${words(question)}</p>
       ${pill ?? nothing}
-      <div class="actions">${actions ?? nothing}${twin === true ? twinSwitch(view, id) : nothing}</div>
+      <div class="actions">
+        ${actions ?? nothing}${twin === true && view.ui[id] === "picture" ? pictureButton(view, title) : nothing}
+        ${twin === true ? twinSwitch(view, id) : nothing}
+      </div>
     </header>
     ${body}
   </section>`;
+}
+
+/** Saves what the card around it shows. */
+function pictureButton(view: View, title: Text): TemplateResult {
+  return saveButton(view.words(say`Save picture as SVG or PNG`), (button) => {
+    const around = button.closest(".card");
+    if (around !== null) void savePicture(view, around, title);
+  });
+}
+
+function saveButton(label: string, save: (button: Element) => void): TemplateResult {
+  const click = (event: Event): void => {
+    if (event.currentTarget instanceof Element) save(event.currentTarget);
+  };
+  return html`<button type="button" class="icon-button" title=${label} aria-label=${label} @click=${click}>
+    ${icon("save")}
+  </button>`;
 }
 
 function twinSwitch(view: View, id: CardId): TemplateResult {
@@ -100,39 +122,63 @@ export interface Column {
 /** A `Text` is put into words where it is shown, and is a bare number in a file where it is nothing but a quantity. */
 export type Cell = string | Text | TemplateResult;
 
-/** A real table; first cell of a row is its heading. */
+/** A real table; first cell of a row is its heading. `allRows` are those for a file, where the page shows not all. */
 export function dataTable(
-  { words }: View,
+  view: View,
   caption: Text,
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
+  allRows?: () => PlainTable["rows"],
 ): TemplateResult {
+  const { words } = view;
+  const save = (button: Element): void =>
+    saveTable(view, caption, {
+      caption: words(caption),
+      columns: columns.map(({ title, figures = false }) => ({ title: words(title), figures })),
+      rows: allRows?.() ?? plainRows(rows, button.closest(".data")),
+    });
   const shown = (cell: Cell): string | TemplateResult => (isText(cell) ? words(cell) : cell);
   const kind = (i: number): string => (columns[i]?.figures === true ? "figure" : "");
-  return html`<div class="scroll" tabindex="0" role="group" aria-label=${words(caption)}>
-    <table>
-      <caption class="unseen">
-        ${words(caption)}
-      </caption>
-      <thead>
-        <tr>
-          ${columns.map((column, i) => html`<th scope="col" class=${kind(i)}>${words(column.title)}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, i) =>
-                i === 0
-                  ? html`<th scope="row" class=${kind(i)}>${shown(cell)}</th>`
-                  : html`<td class=${kind(i)}>${shown(cell)}</td>`,
-              )}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+  return html`<div class="data">
+    <div class="heading">
+      <span aria-hidden="true">${words(caption)}</span>
+      ${saveButton(words(say`Save “${caption}” as CSV or Markdown`), save)}
+    </div>
+    <div class="scroll" tabindex="0" role="group" aria-label=${words(caption)}>
+      <table>
+        <caption class="unseen">
+          ${words(caption)}
+        </caption>
+        <thead>
+          <tr>
+            ${columns.map((column, i) => html`<th scope="col" class=${kind(i)}>${words(column.title)}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (row) =>
+              html`<tr>
+                ${row.map((cell, i) =>
+                  i === 0
+                    ? html`<th scope="row" class=${kind(i)}>${shown(cell)}</th>`
+                    : html`<td class=${kind(i)}>${shown(cell)}</td>`,
+                )}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
   </div>`;
+}
+
+/** Cells made of elements are read where they are shown. */
+function plainRows(rows: readonly (readonly Cell[])[], table: Element | null): PlainTable["rows"] {
+  const shown = table?.querySelectorAll("tbody tr");
+  return rows.map((row, r) =>
+    row.map((cell, i) =>
+      typeof cell === "string" || isText(cell) ? cell : (shown?.[r]?.children[i]?.textContent ?? "").trim(),
+    ),
+  );
 }
 
 /** Colour, name and amount of the parts of a bar. */

@@ -3,13 +3,14 @@ import { fileKindName } from "../core/report/fileKindName";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
-import { bytes, count, percent, say } from "../core/text";
+import { bytes, count, percent, say, type Text } from "../core/text";
+import type { SkippedFile } from "../core/tokens/files";
 import type { CountedFile } from "../core/tokens/tokenCount";
 import { tokenTree, type TokenNode } from "../core/tokens/tokenTree";
 import { contextBar } from "./charts/contextBar";
 import { treemapChart } from "./charts/treemapChart";
 import { choiceBar, fileSwitch, kindList, leftOutOf } from "./choice";
-import { card, dataTable, missing } from "./parts";
+import { card, dataTable, missing, type Cell } from "./parts";
 import type { View } from "./view";
 
 const rowsAtFirst = 200;
@@ -52,18 +53,25 @@ function fileTable(view: View, report: GaugeReport): TemplateResult {
   const out = leftOutOf(report);
   const sorted = tokens.files.toSorted((a, b) => b.tokens - a.tokens);
   const shown = view.ui.allFiles ? sorted : sorted.slice(0, rowsAtFirst);
-  const row = (counted: CountedFile): (string | TemplateResult)[] => [
+  const row = (counted: CountedFile): Cell[] => [
     html`${fileSwitch(view, counted, out.has(counted.file.path))}${nameOf(view, counted)}`,
     ...figures(counted),
+    markOf(counted),
   ];
-  const figures = ({ file, tokens: own, mark }: CountedFile): (string | TemplateResult)[] => [
-    view.words(say`${count(own)}`),
-    view.words(say`${percent((100 * own) / Math.max(1, tokens.tokens))}`),
-    view.words(say`${bytes(file.bytes)}`),
+  const plain = (counted: CountedFile): (string | Text)[] => [
+    visibleName(counted.file.label),
+    ...figures(counted),
+    counted.mark === undefined ? "" : fileKindName(counted.mark.kind),
+  ];
+  const figures = ({ file, tokens: own }: CountedFile): Text[] => [
+    say`${count(own)}`,
+    say`${percent((100 * own) / Math.max(1, tokens.tokens))}`,
+    say`${bytes(file.bytes)}`,
+  ];
+  const markOf = ({ mark }: CountedFile): string | TemplateResult =>
     mark === undefined
       ? ""
-      : html`<span title=${view.words(mark.evidence)}>${view.words(fileKindName(mark.kind))}</span>`,
-  ];
+      : html`<span title=${view.words(mark.evidence)}>${view.words(fileKindName(mark.kind))}</span>`;
   return html`${dataTable(
     view,
     say`Files by tokens`,
@@ -75,6 +83,7 @@ function fileTable(view: View, report: GaugeReport): TemplateResult {
       { title: say`Mark` },
     ],
     shown.map(row),
+    () => sorted.map(plain),
   )}
   ${
     shown.length === sorted.length
@@ -94,16 +103,18 @@ function skippedList(view: View, { tokens }: GaugeReport): TemplateResult | type
   const { skipped } = tokens;
   if (skipped.length === 0) return nothing;
   const shown = skipped.slice(0, rowsAtFirst);
+  const row = (item: SkippedFile): (string | Text)[] => [
+    `${visibleName(item.label)}${item.folder ? "/" : ""}`,
+    skipReasonText(item),
+  ];
   return html`<details>
     <summary>${view.words(say`Not counted: ${count(skipped.length)}`)}</summary>
     ${dataTable(
       view,
       say`What was left out`,
       [{ title: say`File or folder` }, { title: say`Reason` }],
-      shown.map((item) => [
-        `${visibleName(item.label)}${item.folder ? "/" : ""}`,
-        view.words(skipReasonText(item)),
-      ]),
+      shown.map(row),
+      () => skipped.map(row),
     )}
     ${shown.length === skipped.length ? nothing : html`<p class="dim">${view.words(say`and ${count(skipped.length - shown.length)} more`)}</p>`}
   </details>`;

@@ -1,5 +1,6 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
+import { savedFile, type SavedFile } from "./savedFiles";
 import { packOrders, type PackOrder } from "../tokens/packOrder";
 
 /**
@@ -38,7 +39,9 @@ export type FromPanel =
   | { readonly type: "openFile"; readonly path: string }
   /** Files go out of the prompt, or in again. */
   | { readonly type: "leaveOut"; readonly paths: readonly string[]; readonly out: boolean }
-  | { readonly type: "packOrder"; readonly order: PackOrder };
+  | { readonly type: "packOrder"; readonly order: PackOrder }
+  /** A picture or a table goes to a file; `name` is the file's, without extension. */
+  | { readonly type: "save"; readonly name: string; readonly files: readonly SavedFile[] };
 
 export const panelCommands = [
   "estimateWorkspace",
@@ -102,6 +105,15 @@ export function fromPanel(message: unknown): FromPanel | undefined {
   if (message.type === "packOrder" && "order" in message) {
     const order = packOrders.find((known) => known === message.order);
     return order && { type: "packOrder", order };
+  }
+  if (message.type === "save" && "name" in message && "files" in message) {
+    const { name } = message;
+    const files = Array.isArray(message.files) ? message.files.map(savedFile) : [];
+    const known = files.filter((file) => file !== undefined);
+    if (typeof name !== "string" || !/^[\w-]{1,80}$/.test(name)) return undefined;
+    return files.length > 0 && known.length === files.length
+      ? { type: "save", name, files: known }
+      : undefined;
   }
   return undefined;
 }

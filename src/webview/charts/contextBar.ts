@@ -44,7 +44,7 @@ export function contextBar(view: View, acceptance: AcceptanceReport): TemplateRe
           amount: view.words(say`${count(part.tokens)}`),
         })),
       )}
-      <span class="limit-note"
+      <span class="limit-note with-picture"
         >${limit === null ? view.words(say`context of one request not known`) : view.words(say`context of one request: ${count(limit)}`)}</span
       >
     </figcaption>

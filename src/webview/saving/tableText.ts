@@ -1,0 +1,65 @@
+import type { Quantity, Text } from "../../core/text";
+import type { Words } from "../words";
+
+/** What a cell says, or the figure it is. */
+export type PlainCell = string | Text;
+
+export interface PlainTable {
+  readonly caption: string;
+  readonly columns: readonly { readonly title: string; readonly figures: boolean }[];
+  readonly rows: readonly (readonly PlainCell[])[];
+}
+
+const symbols: Record<Quantity["unit"], string> = {
+  count: "",
+  bytes: " (B)",
+  seconds: " (s)",
+  tokensPerSecond: " (t/s)",
+  percent: " (%)",
+};
+
+/** Comma-separated values as in RFC 4180, for programs: bare numbers, their unit in the heading. */
+export function tableCsv({ columns, rows }: PlainTable, words: Words): string {
+  const heading = columns.map(({ title }, i) => {
+    const unit = rows.flatMap((row) => quantityOf(row[i])?.unit ?? [])[0];
+    return unit === undefined ? title : `${title}${symbols[unit]}`;
+  });
+  const body = rows.map((row) =>
+    row.map((cell) => {
+      const quantity = quantityOf(cell);
+      return quantity === undefined ? harmless(plain(cell, words)) : String(quantity.value);
+    }),
+  );
+  // the mark at the beginning tells spreadsheets that this is UTF-8
+  return `\ufeff${[heading, ...body].map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
+}
+
+/** A table in Markdown, for people: figures as they are on the page. */
+export function tableMarkdown({ caption, columns, rows }: PlainTable, words: Words): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(inMarkdown).join(" | ")} |`;
+  return [
+    `**${inMarkdown(caption)}**`,
+    "",
+    line(columns.map(({ title }) => title)),
+    `| ${columns.map(({ figures }) => (figures ? "--:" : ":--")).join(" | ")} |`,
+    ...rows.map((row) => line(row.map((cell) => plain(cell, words)))),
+    "",
+  ].join("\n");
+}
+
+const plain = (cell: PlainCell, words: Words): string => (typeof cell === "string" ? cell : words(cell));
+
+/** The one figure a cell is. */
+function quantityOf(cell: PlainCell | undefined): Quantity | undefined {
+  if (cell === undefined || typeof cell === "string" || cell.text !== "{0}") return undefined;
+  const [arg] = cell.args;
+  return typeof arg === "object" && "unit" in arg ? arg : undefined;
+}
+
+/** Spreadsheets run what begins like a formula; file names come from strangers. */
+const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+const inMarkdown = (text: string): string =>
+  text.replaceAll(/[\\`*_[\]<>|~]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");

@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SavedFile } from "../../src/core/protocol/savedFiles";
+import { sampleReport } from "../support/sampleReports";
+import { sampleStates } from "../support/sampleStates";
+import { launchBrowser } from "../support/vscodeHost/browser";
+import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { screenshotFolder } from "./support/workbench";
+
+let browser: Browser;
+let bundle: PanelBundle;
+beforeAll(async () => {
+  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
+});
+afterAll(() => browser.close());
+
+async function withFits(language: "en" | "ja", use: (panel: PanelPage) => Promise<void>): Promise<void> {
+  const panel = await openPanelPage(browser, bundle, { theme: "dark", language });
+  try {
+    await panel.show(sampleStates.fits());
+    await use(panel);
+    expect(panel.complaints).toEqual([]);
+  } finally {
+    await panel.close();
+  }
+}
+
+/** The message of the last press on a button that saves, once it is there. */
+async function saved(panel: PanelPage, name: string): Promise<readonly SavedFile[]> {
+  let files: readonly SavedFile[] | undefined;
+  await expect
+    .poll(
+      async () => {
+        for (const message of await panel.sent()) {
+          if (message.type === "save" && message.name === name) files = message.files;
+        }
+        return files;
+      },
+      { timeout: 20_000 },
+    )
+    .toBeDefined();
+  return files ?? [];
+}
+
+describe("saving from the panel's page", () => {
+  it.each([
+    ["room", "Room", ["server.cpp", "kept for the answer", "context of one request: 32,512"]],
+    ["memory", "Memory", ["CUDA0", "12.7 GiB", "weights 20.2 GiB"]],
+    ["wait", "Wait", ["20,000", "this prompt: 77 s", "3 measured points"]],
+  ])("writes the picture of %s as SVG and PNG that look the same", async (id, name, texts) => {
+    await withFits("en", async (panel) => {
+      const card = panel.page.getByRole("region", { name });
+      await card.getByRole("button", { name: "Save picture as SVG or PNG" }).click();
+      const [svg, png] = await saved(panel, `llama-gauge-${id}`);
+      if (typeof svg?.content !== "string" || !(png?.content instanceof Uint8Array))
+        throw new Error("no files");
+      for (const text of [...texts, "harbour · Qwen3.6-35B-A3B"]) expect(svg.content).toContain(text);
+      expect(svg.content).not.toMatch(/var\(|class=|style=|color-mix|NaN|undefined/);
+      const folder = path.join(screenshotFolder, "saved");
+      await mkdir(folder, { recursive: true });
+      await writeFile(path.join(folder, `${id}.svg`), svg.content);
+      await writeFile(path.join(folder, `${id}.png`), png.content);
+      const page = await browser.newPage();
+      const { width, height, difference } = await page.evaluate(compare, {
+        svg: svg.content,
+        png: Buffer.from(png.content).toString("base64"),
+      });
+      await page.close();
+      const [, svgWidth, svgHeight] = /width="(\d+)" height="(\d+)"/.exec(svg.content) ?? [];
+      expect([width, height]).toEqual([2 * Number(svgWidth), 2 * Number(svgHeight)]);
+      // of 255; letters are smoothed differently
+      expect(difference).toBeLessThan(3);
+    });
+  });
+
+  it("writes a table as bare numbers for programs and as Markdown for people", async () => {
+    await withFits("en", async (panel) => {
+      const room = panel.page.getByRole("region", { name: "Room" });
+      await room.getByRole("button", { name: "Table" }).click();
+      await room.getByRole("button", { name: "Save “Files by tokens” as CSV or Markdown" }).click();
+      const [csv, markdown] = await saved(panel, "llama-gauge-files-by-tokens");
+      const lines = String(csv?.content).split("\r\n");
+      expect(lines[0]).toBe("\ufeffFile,Tokens,Share (%),Size (B),Mark");
+      const [file, tokens, share, size, mark] = lines[1]?.split(",") ?? [];
+      expect([file, tokens, size, mark]).toEqual(["src/server/server.cpp", "4210", "15577", ""]);
+      expect(Number(share)).toBeCloseTo((100 * 4210) / 19_212, 9);
+      expect(lines).toHaveLength(14);
+      expect(String(markdown?.content)).toMatch(
+        /^\*\*Files by tokens\*\*\n\n\| File \| Tokens .*\n\| :-- \| --: .*\n\| src\/server\/server\.cpp \| 4,210 \| 22 % \| 15\.2 KiB \| {2}\|\n/,
+      );
+    });
+  });
+
+  it("writes all rows, also those that the page does not show", async () => {
+    const [file] = sampleReport().tokens.files;
+    if (file === undefined) throw new Error("no file");
+    const files = Array.from({ length: 500 }, (_, i) => ({
+      ...file,
+      file: { ...file.file, path: `/w/${i}`, label: i === 0 ? "=1+1.txt" : `a "${i}", b.txt` },
+    }));
+    await withFits("ja", async (panel) => {
+      const report = sampleReport({ tokens: { ...sampleReport().tokens, files } });
+      await panel.show({ status: "ready", report, stale: false });
+      const room = panel.page.locator("#room");
+      await room.getByRole("button", { name: "表", exact: true }).click();
+      await room
+        .getByRole("button", { name: "「トークン数順のファイル」を CSV または Markdown で保存" })
+        .click();
+      const [csv] = await saved(panel, "llama-gauge-files-by-tokens");
+      const lines = String(csv?.content).split("\r\n");
+      expect(lines).toHaveLength(502);
+      expect(lines).toContainEqual(expect.stringMatching(/^"a ""499"", b\.txt",4210,/));
+      // a spreadsheet must not take a name for a formula
+      expect(lines).toContainEqual(expect.stringMatching(/^'=1\+1\.txt,4210,/));
+    });
+  });
+});
+
+/** In a page: draws both files; resolves to the PNG's size and the mean difference of their pixels' colours. */
+async function compare({ svg, png }: { readonly svg: string; readonly png: string }): Promise<{
+  readonly width: number;
+  readonly height: number;
+  readonly difference: number;
+}> {
+  const load = async (url: string): Promise<HTMLImageElement> => {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    return image;
+  };
+  const raster = await load(`data:image/png;base64,${png}`);
+  const vector = await load(`data:image/svg+xml,${encodeURIComponent(svg)}`);
+  const { naturalWidth: width, naturalHeight: height } = raster;
+  const pixels = (image: HTMLImageElement): Uint8ClampedArray => {
+    const context = new OffscreenCanvas(width, height).getContext("2d");
+    if (context === null) throw new Error("no canvas");
+    context.drawImage(image, 0, 0, width, height);
+    return context.getImageData(0, 0, width, height).data;
+  };
+  const [a, b] = [pixels(raster), pixels(vector)];
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += Math.abs((a[i] ?? 0) - (b[i] ?? 0));
+  return { width, height, difference: sum / a.length };
+}
