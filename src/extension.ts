@@ -16,6 +16,7 @@ import { ServerStarter } from "./client/serverStarter";
 import { SettingsStore } from "./client/settingsStore";
 import { StatusBar } from "./client/statusBar";
 import { TokenTreeView } from "./client/tokenTreeView";
+import { WhatIfDesk } from "./client/whatIfDesk";
 import { reportOf } from "./core/protocol/panelMessages";
 import { extensionAdapters } from "./extensionAdapters";
 import { languageOutside } from "./extensionLanguage";
@@ -38,7 +39,8 @@ export function activate(context: ExtensionContext): void {
 
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));
-  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log));
+  const desk = new WhatIfDesk(adapters.whatIf, starter);
+  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, desk));
   const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
   store.add(new StatusBar(gauge, editorTokens));
   store.add(new TokenTreeView(gauge));

@@ -1,5 +1,6 @@
 import type { Outside } from "./client/commandTable";
 import type { Estimator } from "./client/estimator";
+import type { WhatIfOutside } from "./client/whatIfDesk";
 import type { Disposable } from "./client/lifecycle";
 import { Estimates, type EstimatesOptions } from "./extensionEstimates";
 import { discoverServers, lockedServer, offeredModels, serverOptions } from "./extensionServers";
@@ -9,6 +10,7 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
   readonly estimator: Estimator;
   readonly outside: Outside;
 } {
+  readonly whatIf: WhatIfOutside;
   const { settings, keys, nearby } = options;
   const estimates = new Estimates(options);
   return {
@@ -36,4 +38,9 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
     },
     dispose: () => estimates.dispose(),
   };
+    whatIf: {
+      judge: (report, change) => estimates.whatIf(report, change),
+      table: (change) => Promise.resolve(estimates.contextTable(change)),
+      modelPath: () => estimates.modelPath,
+    },
 }

@@ -12,6 +12,10 @@ import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
 import type { EstimateParts } from "./core/report/estimate";
 import type { FileRef, WalkOptions } from "./core/tokens/files";
 import type { PackTemplate } from "./core/tokens/pack";
+import type { LaunchChange } from "./core/launch/launchChange";
+import type { ContextTable } from "./core/memory/contextTable";
+import type { GaugeReport } from "./core/report/gaugeReport";
+import type { Judged } from "./core/report/whatIf";
 import { isExact } from "./core/tokens/tokenCount";
 import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
 import { UserError } from "./core/userError";
@@ -82,6 +86,23 @@ export class Estimates {
     const pieces: string[] = [];
     for await (const piece of packText(listed, packTemplate(settings), files, signal)) pieces.push(piece);
     return pieces.join("");
+  }
+
+  /** The report with other launch options, from what the last estimate gathered. */
+  async whatIf(report: GaugeReport, change: LaunchChange): Promise<Judged | undefined> {
+    const { whatIf } = await import("./core/report/whatIf");
+    return this.gathered && whatIf(report, this.gathered.parts, change);
+  }
+
+  /** What every context costs with every KV type, the other options changed like this. */
+  contextTable(change: LaunchChange): ContextTable | undefined {
+    const parts = this.gathered?.parts;
+    return parts?.budgets?.table({ ...parts.launch, ...change });
+  }
+
+  /** The file of the model the last estimate was about. */
+  get modelPath(): string | undefined {
+    return this.gathered?.parts.launch.model;
   }
 
   /** Tokens of a text; undefined where the last estimate left no exact tokenizer behind. */

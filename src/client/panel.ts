@@ -15,6 +15,8 @@ import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import { reportingErrors } from "./notify";
 import { panelHtml } from "./panelHtml";
+import type { WhatIfDesk } from "./whatIfDesk";
+import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
 
 const viewType = "llamaGauge.panel";
@@ -41,12 +43,19 @@ export class GaugePanel implements Disposable {
   private sentTokens: TokenCount | undefined;
   private pageReady = false;
   private wantedSection: PanelSection | undefined;
+  private readonly whatIf: WhatIfPanel;
 
   constructor(
     private readonly extensionUri: Uri,
     private readonly gauge: Gauge,
     private readonly log: Log,
+    desk: WhatIfDesk,
   ) {
+    this.whatIf = new WhatIfPanel(
+      desk,
+      () => reportOf(gauge.state),
+      (message) => this.post(message),
+    );
     this.store.add(gauge.onDidChange(() => this.send()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.sendAll()));
     this.store.add(
@@ -129,6 +138,11 @@ export class GaugePanel implements Disposable {
       case "leaveOut":
         this.leaveOut(action.paths, action.out);
         return;
+      case "whatIf":
+      case "whatIfAction":
+      case "contextTable":
+        void reportingErrors("What if", this.log, () => this.whatIf.receive(action));
+        return;
       case "packOrder":
         void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);
         return;
@@ -186,6 +200,7 @@ export class GaugePanel implements Disposable {
       if (tokens === this.sentTokens) this.post({ type: "judged", report: rest });
       else this.post({ type: "report", report });
       this.sentTokens = tokens;
+      void this.whatIf.renew();
     }
     this.post({ type: "state", state: panelStateOf(state) });
   }

@@ -25,6 +25,8 @@ export interface StartRequest {
   readonly arguments: readonly string[];
   /** Where relative paths begin. */
   readonly folder?: string;
+  /** The section of a models preset it comes from. */
+  readonly preset?: { readonly uri: string; readonly section: string };
 }
 
 export interface StartOutside {
@@ -39,6 +41,7 @@ export interface StartOutside {
 
 interface Started {
   readonly name: string;
+  readonly request: StartRequest;
   readonly plan: StartPlan;
   readonly execution: TaskExecution;
   /** Aborted when its process has ended; the reason has the exit code. */
@@ -66,6 +69,23 @@ export class ServerStarter implements Disposable {
   /** Address of the one that came up last and still runs. */
   get attached(): { readonly url: string; readonly apiKey?: string } | undefined {
     return Array.from(this.up).at(-1)?.plan;
+  }
+
+  /** The one of that name that is up. */
+  serverOf(name: string): { readonly url: string; readonly apiKey?: string } | undefined {
+    const found = Array.from(this.up).find((each) => each.name === name)?.plan;
+    if (found === undefined) return undefined;
+    const { url, apiKey } = found;
+    return { url, ...(apiKey !== undefined && { apiKey }) };
+  }
+
+  stop(name: string): void {
+    this.running.find((each) => each.name === name)?.execution.terminate();
+  }
+
+  /** How the server at an address was started; undefined: not by us. */
+  startedAt(url: string): StartRequest | undefined {
+    return Array.from(this.up).find(({ plan }) => plan.url === url)?.request;
   }
 
   /** Resolves to its address when it answers; undefined where the user thought better of it. */
@@ -120,7 +140,8 @@ export class ServerStarter implements Disposable {
     }
   }
 
-  private async execute({ name, folder }: StartRequest, program: string, plan: StartPlan): Promise<Started> {
+  private async execute(request: StartRequest, program: string, plan: StartPlan): Promise<Started> {
+    const { name, folder } = request;
     const execution = new ProcessExecution(program, [...plan.arguments], {
       env: { ...plan.secrets },
       ...(folder !== undefined && { cwd: folder }),
@@ -153,7 +174,13 @@ export class ServerStarter implements Disposable {
         if (isOurs(its)) end(undefined);
       }),
     );
-    const started: Started = { name, plan, execution: await tasks.executeTask(task), ended: ended.signal };
+    const started: Started = {
+      name,
+      request,
+      plan,
+      execution: await tasks.executeTask(task),
+      ended: ended.signal,
+    };
     if (!ended.signal.aborted) this.running.push(started);
     return started;
   }

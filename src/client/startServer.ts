@@ -18,7 +18,8 @@ export async function startServer(
   return starter.start(request);
 }
 
-async function requestOfLens(argument: unknown): Promise<StartRequest | undefined> {
+/** The section or command line a code lens belongs to. */
+export async function requestOfLens(argument: unknown): Promise<StartRequest | undefined> {
   if (typeof argument !== "object" || argument === null || !("section" in argument)) return undefined;
   const { uri, section } = argument as SectionCommand;
   return requestOfSection(await workspace.openTextDocument(Uri.parse(uri)), section);
@@ -50,6 +51,7 @@ async function requestOfSection(document: TextDocument, section: string): Promis
   return {
     name: `llama-server ${section}`,
     arguments: startArguments(preset, model),
+    preset: { uri: document.uri.toString(), section },
     ...(folder !== undefined && { folder }),
   };
 }

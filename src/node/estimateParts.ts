@@ -1,13 +1,9 @@
 import { access } from "node:fs/promises";
-import { buildNumber } from "../core/acceptance/slotContext";
 import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { launchDifferences } from "../core/launch/launchDifferences";
 import { runningLaunch } from "../core/launch/runningLaunch";
-import type { MemoryDevice } from "../core/memory/devices";
-import { memoryBudget } from "../core/memory/memoryBudget";
-import type { MemoryReport } from "../core/memory/memoryReport";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import type { FileSource, Tokenizer } from "../core/ports";
@@ -16,13 +12,13 @@ import { curveWith } from "../core/bench/curveChoice";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
 import { say } from "../core/text";
+import { gatherBudgets, type MemorySetup } from "./estimateMemory";
 import { readGgufHeader } from "./ggufModelSource";
-import { findLlamaProgram } from "./llamaPrograms";
 import type { HistoryStore } from "./historyStore";
 import { discoverServer, type Discovery, type DiscoveryOptions } from "./serverDiscovery";
 
 /** What the user has set or said. */
-export interface Setup {
+export interface Setup extends MemorySetup {
   readonly files: FileSource;
   /** "none": do not look for a server. */
   readonly server: DiscoveryOptions | "none";
@@ -30,10 +26,6 @@ export interface Setup {
   readonly modelPath?: string;
   /** llama-server's options for when none runs, or its process cannot be seen. */
   readonly launch: LaunchOptions;
-  /** "measure": ask this machine. */
-  readonly devices: readonly MemoryDevice[] | "measure";
-  /** Folder of llama.cpp's programs; absent: PATH. "none": start nothing, look at no process. */
-  readonly programs: { readonly folder?: string } | "none";
   /** A curve that was named, or where to look for one of the running server. */
   readonly curve?: DepthCurve;
   readonly history?: HistoryStore;
@@ -52,6 +44,10 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     path.known && !counts ? await knownOr(setup.openVocabulary(path.value, signal)) : noVocabulary(path);
   const own = facts === undefined ? undefined : await processOptions(setup, facts, signal);
   const launch = facts === undefined ? setup.launch : runningLaunch(facts, own ?? setup.launch);
+  const budgets =
+    model.known && path.known
+      ? known(await gatherBudgets(setup, { model: model.value, path: path.value }, launch, facts, signal))
+      : noBudget(path, model);
   return {
     files: setup.files,
     clock: Date,
@@ -60,7 +56,8 @@ export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Es
     model,
     launch,
     launchNotes: facts === undefined || own === undefined ? [] : launchDifferences(facts, own),
-    memory: model.known ? known(await budget(setup, model.value, launch, facts, signal)) : model,
+    memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
+    ...(budgets.known && { budgets: budgets.value }),
     ...(await speed(setup, { facts, launch, path: valueOf(path) }, signal)),
   };
 }
@@ -107,45 +104,6 @@ async function processOptions(
   return valueOf(running)?.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.options;
 }
 
-async function budget(
-  setup: Setup,
-  model: Model,
-  launch: LaunchOptions,
-  facts: ServerFacts | undefined,
-  signal: AbortSignal,
-): Promise<MemoryReport> {
-  const devices = setup.devices === "measure" ? await measured(setup, launch, signal) : setup.devices;
-  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
-  const settings = build === undefined ? {} : { build };
-  const report = memoryBudget(model, launch, devices, settings);
-  // what a running server holds is not free now, and is not needed again
-  return facts === undefined ? report : memoryBudget(model, launch, without(devices, report), settings);
-}
-
-async function measured(
-  { programs }: Setup,
-  { rpc }: LaunchOptions,
-  signal: AbortSignal,
-): Promise<readonly MemoryDevice[]> {
-  if (programs === "none") return [];
-  const { budgetDevices, measureMemory } = await import("./devices");
-  const program = await findLlamaProgram("llama-server", programs.folder);
-  return budgetDevices(
-    await measureMemory(
-      { ...(program !== undefined && { program }), ...(rpc !== undefined && { rpc }) },
-      signal,
-    ),
-  );
-}
-
-function without(devices: readonly MemoryDevice[], { devices: held }: MemoryReport): readonly MemoryDevice[] {
-  return devices.map((device) => {
-    const bytes = held.find(({ name }) => name === device.name)?.totalBytes ?? 0;
-    const freeBytes = Math.min(device.freeBytes + bytes, device.totalBytes ?? Infinity);
-    return { ...device, freeBytes };
-  });
-}
-
 async function connect(setup: Setup, signal: AbortSignal): Promise<Known<ConnectedServer>> {
   if (setup.server === "none") return noServer;
   const options = { processes: setup.programs !== "none", ...setup.server };
@@ -189,6 +147,11 @@ async function exists(path: string): Promise<boolean> {
 async function readModel(path: string, signal: AbortSignal): Promise<Model> {
   return modelOf(await readGgufHeader(path, signal));
 }
+
+/** Why there is none: no path, or a model that cannot be read. */
+const noBudget = (...parts: readonly Known<unknown>[]): Known<never> =>
+  parts.find((part) => !part.known) ??
+  unknown(say`No model was chosen.`, say`Choose a model file (llamaGauge.model).`);
 
 const noVocabulary = (path: Known<string>): Known<never> =>
   path.known ? unknown(say`The server counts.`, say`Nothing needs to be done.`) : path;

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { execa } from "execa";
 import type { LaunchOptions } from "../core/launch/launchOptions";
-import type { MemoryDevice } from "../core/memory/devices";
+import { isHost, type MemoryDevice } from "../core/memory/devices";
 import type { BudgetSettings } from "../core/memory/memoryBudget";
 import {
   fitPrintArguments,
@@ -127,11 +127,13 @@ async function cacheKey({
     return `${file}:${found?.size ?? 0}:${found?.mtimeMs ?? 0}`;
   };
   const { ctxSize: _ctx, ...flags } = probeRuns(model, options).asked;
+  // what is free decides how layers are shared out
+  const shares = devices.filter((device) => !isHost(device)).length > 1 && options.tensorSplit === undefined;
   return JSON.stringify([
     await identity(program),
     await identity(modelPath),
     flags,
-    devices.map(({ name, freeBytes }) => [name, options.tensorSplit === undefined ? freeBytes : 0]),
+    devices.map(({ name, freeBytes }) => [name, shares ? freeBytes : 0]),
     settings?.build,
   ]);
 }

@@ -72,7 +72,9 @@ export const isAccepted = (promptTokens: number, nCtxPerSlot: number): boolean =
 export function acceptance(input: AcceptanceInput): AcceptanceReport {
   const { parts, limit, answerReserve } = input;
   const promptTokens = parts.files + parts.packing + parts.template;
-  const common = { promptTokens, exact: input.relativeError === undefined, parts, answerReserve };
+  const { relativeError } = input;
+  const exact = relativeError === undefined;
+  const common = { promptTokens, exact, ...(!exact && { relativeError }), parts, answerReserve };
   if (!limit.known) {
     return { ...common, accepted: null, nCtxPerSlot: null, answerRoom: null, reasons: [limit.why] };
   }

@@ -7,6 +7,8 @@ export interface AcceptanceReport {
   readonly promptTokens: number;
   /** false where `promptTokens` was counted in an assumed vocabulary. */
   readonly exact: boolean;
+  /** Relative half-width of `promptTokens`; absent where it is exact. */
+  readonly relativeError?: number;
   readonly parts: PromptParts;
   readonly nCtxPerSlot: number | null;
   /** Tokens left for the answer: `nCtxPerSlot - promptTokens`, at least 0. */

@@ -19,7 +19,8 @@ export interface MaxContext {
   readonly perType: readonly ContextForTypes[];
 }
 
-const offered = ["f16", "q8_0", "q5_1", "q4_0"] as const;
+/** KV types with a row of their own. */
+export const offeredTypes = ["f16", "q8_0", "q5_1", "q4_0"] as const;
 
 /** Largest `-c` (multiple of 256 per stream, at most the training context per slot) whose verdict is "fits". */
 export function maxContext(
@@ -28,19 +29,20 @@ export function maxContext(
   devices: readonly MemoryDevice[],
   settings: BudgetSettings = {},
 ): MaxContext {
-  const own = largest(model, options, devices, settings);
-  const perType = offered.map((name): ContextForTypes => {
+  const own = largestContext(model, options, devices, settings);
+  const perType = offeredTypes.map((name): ContextForTypes => {
     const typed: LaunchOptions = { ...options, cacheTypeK: name, cacheTypeV: name };
     return {
       typeK: name,
       typeV: name,
-      nCtx: allowed(model, typed) ? largest(model, typed, devices, settings).nCtx : 0,
+      nCtx: kvTypesAllowed(model, typed) ? largestContext(model, typed, devices, settings).nCtx : 0,
     };
   });
   return { ...own, perType };
 }
 
-function allowed(model: Model, options: LaunchOptions): boolean {
+/** Whether llama-server takes the KV types of these options: a quantised V needs flash attention, heads whole blocks. */
+export function kvTypesAllowed(model: Model, options: LaunchOptions): boolean {
   const block = cacheTypes.get(options.cacheTypeV ?? "f16")?.blockValues ?? 1;
   if (block === 1) return true;
   const plan = contextPlan(model, options, undefined, "server");
@@ -50,7 +52,7 @@ function allowed(model: Model, options: LaunchOptions): boolean {
   return plan.flashAttention && divides;
 }
 
-function largest(
+export function largestContext(
   model: Model,
   options: LaunchOptions,
   devices: readonly MemoryDevice[],

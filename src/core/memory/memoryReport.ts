@@ -94,6 +94,8 @@ export interface MemoryReport {
   readonly hostExtras?: readonly HostExtra[];
   readonly explanation?: MemoryExplanation;
   readonly warnings: readonly MemoryWarning[];
+  /** Our own figures, beside those llama.cpp reported. */
+  readonly computed?: MemoryReport;
 }
 
 /** A report made from the header alone: everything optional is there. */

@@ -44,6 +44,15 @@ export function probeRuns(model: Model, options: LaunchOptions): ProbeRuns {
   return { asked, deep: { ...asked, ctxSize: Math.ceil(Math.max(slot.nCtx * 2, deepest) / 256) * 256 } };
 }
 
+/** Whether a probe of one launch is true for another: context and slots are the two numbers it is not bound to. */
+export function sameProbe(model: Model, one: LaunchOptions, other: LaunchOptions): boolean {
+  const key = (options: LaunchOptions): string => {
+    const { ctxSize: _, parallel: __, kvUnified: ___, ...flags } = probeRuns(model, options).asked;
+    return fitPrintArguments("", flags).join(" ");
+  };
+  return key(one) === key(other);
+}
+
 /** The arguments that make llama-fit-params see what `options` say. */
 export function fitPrintArguments(modelPath: string, options: LaunchOptions): readonly string[] {
   const args = ["-m", modelPath, "-fitp", "on", "--no-repack"];

@@ -1,6 +1,7 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
 import { savedFile, type SavedFile } from "./savedFiles";
+import { whatIfFromPanel, type WhatIfFromPanel, type WhatIfToPanel } from "./whatIfMessages";
 import { packOrders, type PackOrder } from "../tokens/packOrder";
 
 /**
@@ -13,7 +14,8 @@ export type ToPanel =
   /** Another report about the same counted files, which the page has already. */
   | { readonly type: "judged"; readonly report: Omit<GaugeReport, "tokens"> }
   | { readonly type: "state"; readonly state: PanelState }
-  | { readonly type: "reveal"; readonly section: PanelSection };
+  | { readonly type: "reveal"; readonly section: PanelSection }
+  | WhatIfToPanel;
 
 /** What the page needs to know about the window it lives in. */
 export interface PageFacts {
@@ -34,6 +36,7 @@ export type PanelState =
 
 /** Panel to host: what the user did. */
 export type FromPanel =
+  | WhatIfFromPanel
   | { readonly type: "ready" }
   | { readonly type: "command"; readonly command: PanelCommand }
   | { readonly type: "openFile"; readonly path: string }
@@ -115,7 +118,7 @@ export function fromPanel(message: unknown): FromPanel | undefined {
       ? { type: "save", name, files: known }
       : undefined;
   }
-  return undefined;
+  return whatIfFromPanel(message);
 }
 
 function areStrings(value: unknown): value is readonly string[] {

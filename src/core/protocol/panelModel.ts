@@ -1,6 +1,9 @@
 import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";
+import type { ContextTable } from "../memory/contextTable";
+import type { LiveMemory } from "../memory/liveMemory";
 import type { PageFacts, PanelState, ToPanel } from "./panelMessages";
+import type { WhatIfAnswer } from "./whatIfMessages";
 
 /** Everything the page draws from. */
 export interface PanelModel {
@@ -8,6 +11,10 @@ export interface PanelModel {
   readonly state: GaugeState;
   /** The last report that arrived. */
   readonly report?: GaugeReport;
+  /** The report with a change tried on it; absent while nothing is. */
+  readonly whatIf?: Omit<WhatIfAnswer, "report"> & { readonly report: GaugeReport };
+  readonly contextTable?: ContextTable;
+  readonly live?: LiveMemory;
 }
 
 export const emptyModel: PanelModel = {
@@ -24,16 +31,37 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
         page: { locale: message.locale, translations: message.translations, trusted: message.trusted },
       };
     case "report":
-      return { ...model, report: message.report };
+      return withReport(model, message.report);
     case "judged": {
       const tokens = model.report?.tokens;
-      return tokens === undefined ? model : { ...model, report: { ...message.report, tokens } };
+      return tokens === undefined ? model : withReport(model, { ...message.report, tokens });
+    }
+    case "whatIf":
+      return withAnswer(model, message.answer);
+    case "contextTable": {
+      const { contextTable: _, ...rest } = model;
+      return message.table === undefined ? rest : { ...rest, contextTable: message.table };
+    }
+    case "live": {
+      const { live: _, ...rest } = model;
+      return message.memory === undefined ? rest : { ...rest, live: message.memory };
     }
     case "state":
       return { ...model, state: gaugeState(message.state, model.report) };
     case "reveal":
       return model;
   }
+}
+
+/** What was tried on another report is not shown on this one. */
+function withReport({ whatIf: _, ...model }: PanelModel, report: GaugeReport): PanelModel {
+  return { ...model, report };
+}
+
+function withAnswer({ whatIf: _, ...model }: PanelModel, answer: WhatIfAnswer | undefined): PanelModel {
+  const tokens = model.report?.tokens;
+  if (answer === undefined || tokens === undefined) return model;
+  return { ...model, whatIf: { ...answer, report: { ...answer.report, tokens } } };
 }
 
 function gaugeState(state: PanelState, report: GaugeReport | undefined): GaugeState {

@@ -3,6 +3,7 @@ import type { ServerFacts } from "../acceptance/serverFacts";
 import { buildNumber, slotContext } from "../acceptance/slotContext";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
+import type { Budgets } from "../memory/budgets";
 import type { MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
 import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
@@ -18,6 +19,7 @@ import type { WalkOptions } from "../tokens/files";
 import { packText, rawText, type PackTemplate } from "../tokens/pack";
 import type { GaugeReport, ModelSummary } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
+import { knobsOf, type Knobs } from "./knobs";
 import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./prompt";
 import { judge } from "./verdict";
 
@@ -50,6 +52,8 @@ export interface EstimateParts {
   /** What the running server does otherwise than its command line says. */
   readonly launchNotes?: readonly Text[];
   readonly memory: Known<MemoryReport>;
+  /** The same for other launch options. */
+  readonly budgets?: Budgets;
   readonly curve: Known<DepthCurve>;
   /** Where the curve comes from, where it was remembered. */
   readonly origin?: CurveOrigin;
@@ -113,6 +117,7 @@ export async function estimate(
   const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...notes] };
   const prefill = prediction(parts.curve, acceptanceReport.promptTokens);
   const server: Known<ServerFacts> = parts.server.known ? known(parts.server.value.facts) : parts.server;
+  const knobs = knobsOfParts(parts);
   return {
     revision: 0,
     createdAt: parts.clock.now(),
@@ -130,6 +135,7 @@ export async function estimate(
     limit,
     pack: request.pack,
     notes,
+    ...(knobs && { knobs }),
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
     }),
@@ -174,6 +180,13 @@ function requestLimit({ server, model, launch }: EstimateParts): Known<RequestLi
     );
   }
   return known(limitOfLaunch(slotContext(launch, trained)));
+}
+
+/** What can be tried; nothing where there is no model to try it on. */
+function knobsOfParts({ server, model, launch, memory, budgets }: EstimateParts): Knobs | undefined {
+  if (!model.known || !memory.known || budgets === undefined) return undefined;
+  const build = valueOf(server)?.facts.build;
+  return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
 }
 
 function secondOf(

@@ -11,6 +11,7 @@ import type { Provenance } from "../provenance";
 import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
+import type { Knobs } from "./knobs";
 
 export interface ModelSummary {
   readonly name: string;
@@ -58,6 +59,8 @@ export interface GaugeReport {
   readonly pack?: PackTemplate | "raw";
   /** What counting the prompt left open; among the reasons of `acceptance`, too. */
   readonly notes?: readonly Text[];
+  /** What can be tried with `whatIf`; absent where nothing can. */
+  readonly knobs?: Knobs;
   /** Paths of files that are counted but not in the prompt. */
   readonly leftOut?: readonly string[];
   readonly verdict: Verdict;

@@ -1,0 +1,24 @@
+/** What was measured of this machine's memory at one moment; bytes. */
+export interface LiveMemory {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** GPUs; empty where none can be read cheaply. */
+  readonly devices: readonly LiveDevice[];
+  readonly host: LiveDevice;
+  /** The running server's own process, where it is one of this machine's. */
+  readonly server?: LiveServer;
+}
+
+export interface LiveDevice {
+  readonly name: string;
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+}
+
+export interface LiveServer {
+  readonly pid: number;
+  /** Host memory it holds, mapped weights included. */
+  readonly residentBytes: number;
+  /** What it holds of each GPU, where the driver says so. */
+  readonly devices: readonly { readonly name: string; readonly bytes: number }[];
+}

@@ -1,0 +1,128 @@
+import { stat } from "node:fs/promises";
+import { buildNumber } from "../core/acceptance/slotContext";
+import type { ServerFacts } from "../core/acceptance/serverFacts";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budgets";
+import { isHost, type MemoryDevice } from "../core/memory/devices";
+import { memoryBudget, type BudgetSettings } from "../core/memory/memoryBudget";
+import type { MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
+import { sameProbe } from "../core/memory/probe";
+import type { Model } from "../core/model/model";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import type { FitProbe } from "./fitProbe";
+import { findLlamaProgram } from "./llamaPrograms";
+
+/** What a budget is made from besides the model. */
+export interface MemorySetup {
+  /** "measure": ask this machine. */
+  readonly devices: readonly MemoryDevice[] | "measure";
+  /** Folder of llama.cpp's programs; absent: PATH. "none": start nothing. */
+  readonly programs: { readonly folder?: string } | "none";
+  /** Bytes to keep free on every device; absent: as llama-server's own `-fit` does. */
+  readonly marginBytes?: number;
+  /** Asks llama-fit-params, too, and remembers what it said. */
+  readonly fitProbe?: FitProbe;
+}
+
+/** Budgets of a model on this machine. `facts`: of the server that holds it now. */
+export async function gatherBudgets(
+  setup: MemorySetup,
+  { model, path }: { readonly model: Model; readonly path: string },
+  launch: LaunchOptions,
+  facts: ServerFacts | undefined,
+  signal: AbortSignal,
+): Promise<Budgets> {
+  const { devices, silent } =
+    setup.devices === "measure"
+      ? await measured(setup, launch, signal)
+      : { devices: setup.devices, silent: [] };
+  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  const mmprojBytes = await sizeOf(launch.mmproj);
+  const settings: BudgetSettings = {
+    ...(build !== undefined && { build }),
+    ...(setup.marginBytes !== undefined && { marginBytes: setup.marginBytes }),
+    ...(mmprojBytes !== undefined && { mmprojBytes }),
+  };
+  // what a running server holds is not free now, and is not needed again
+  const free =
+    facts === undefined ? devices : without(devices, memoryBudget(model, launch, devices, settings));
+  // llama-fit-params shares layers out by what is free now, and that is not what the running server found
+  const shared = free.filter((device) => !isHost(device)).length > 1 && launch.tensorSplit === undefined;
+  const asked: Probed =
+    facts !== undefined && shared
+      ? { warnings: [] }
+      : await probe(setup, { model, path }, launch, { devices: free, settings }, signal);
+  return budgets({
+    model,
+    devices: free,
+    settings,
+    ...(asked.probed && { probed: asked.probed }),
+    warnings: [...silent.map(silentTool), ...asked.warnings],
+  });
+}
+
+async function measured(
+  { programs }: MemorySetup,
+  { rpc }: LaunchOptions,
+  signal: AbortSignal,
+): Promise<{ readonly devices: readonly MemoryDevice[]; readonly silent: readonly string[] }> {
+  if (programs === "none") return { devices: [], silent: [] };
+  const { budgetDevices, measureMemory } = await import("./devices");
+  const program = await findLlamaProgram("llama-server", programs.folder);
+  const found = await measureMemory(
+    { ...(program !== undefined && { program }), ...(rpc !== undefined && { rpc }) },
+    signal,
+  );
+  return { devices: budgetDevices(found), silent: found.silent };
+}
+
+const silentTool = (tool: string): MemoryWarning => ({
+  code: "deviceToolSilent",
+  message: say`${tool} did not say what this machine's devices have free; devices only it knows are missing here, and llama-server will see them itself.`,
+});
+
+interface Probed {
+  readonly probed?: BudgetBasis["probed"];
+  readonly warnings: readonly MemoryWarning[];
+}
+
+async function probe(
+  { programs, fitProbe }: MemorySetup,
+  { model, path }: { readonly model: Model; readonly path: string },
+  options: LaunchOptions,
+  { devices, settings }: Pick<BudgetBasis, "devices" | "settings">,
+  signal: AbortSignal,
+): Promise<Probed> {
+  if (fitProbe === undefined || programs === "none" || /^https?:/i.test(path)) return { warnings: [] };
+  const program = await findLlamaProgram("llama-fit-params", programs.folder);
+  if (program === undefined) return { warnings: [] };
+  try {
+    const request = { program, modelPath: path, model, options, devices, settings };
+    const correction = await fitProbe.correction(request, signal);
+    return {
+      probed: { correction, holds: (launch) => sameProbe(model, launch, options) },
+      warnings: [],
+    };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { warnings: [{ code: "probeFailed", message: say`${error.problem} ${error.remedy}` }] };
+  }
+}
+
+function without(devices: readonly MemoryDevice[], { devices: held }: MemoryReport): readonly MemoryDevice[] {
+  return devices.map((device) => {
+    const bytes = held.find(({ name }) => name === device.name)?.totalBytes ?? 0;
+    const freeBytes = Math.min(device.freeBytes + bytes, device.totalBytes ?? Infinity);
+    return { ...device, freeBytes };
+  });
+}
+
+async function sizeOf(file: string | undefined): Promise<number | undefined> {
+  return file === undefined
+    ? undefined
+    : stat(file).then(
+        ({ size }) => size,
+        () => undefined,
+      );
+}
