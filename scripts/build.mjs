@@ -3,7 +3,7 @@ import { build, context } from "esbuild";
 import { chmodSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildWithLazyParts } from "./lazyParts.mjs";
+import { lazyPrograms } from "./lazyParts.mjs";
 
 const root = path.join(import.meta.dirname, "..");
 
@@ -19,8 +19,14 @@ function programs({ production, outdir }) {
     logLevel: "warning",
   };
   const node = { ...shared, platform: "node", target: "node20", format: "cjs" };
+  const { extension, parts } = lazyPrograms({
+    ...node,
+    entryPoints: { extension: "src/extension.ts" },
+    external: ["vscode"],
+  });
   return [
-    { ...node, entryPoints: { extension: "src/extension.ts" }, external: ["vscode"] },
+    extension,
+    parts,
     { ...node, entryPoints: { languageServer: "src/server/main.ts" } },
     { ...node, entryPoints: { worker: "src/node/worker.ts" } },
     { ...node, entryPoints: { cli: "src/cli.ts" }, banner: { js: "#!/usr/bin/env node" } },
@@ -37,21 +43,19 @@ function programs({ production, outdir }) {
 /** Builds once; resolves to the source files that went into the bundles, relative to the checkout. */
 export async function buildProduct({ production = false, outdir = "dist" } = {}) {
   const [extension, ...others] = programs({ production, outdir });
-  const results = await Promise.all([
-    buildWithLazyParts(extension),
-    ...others.map((program) => build(program)),
-  ]);
+  const results = [await build(extension), ...(await Promise.all(others.map((program) => build(program))))];
   chmodSync(path.resolve(root, outdir, "cli.js"), 0o755);
-  return [...new Set(results.flat().flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+  return [...new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
 }
 
 async function watch() {
-  const contexts = await Promise.all(
-    programs({ production: false, outdir: "dist" }).map((program) =>
-      context({ ...program, logLevel: "info" }),
-    ),
-  );
-  await Promise.all(contexts.map((program) => program.watch()));
+  const [extension, ...others] = programs({ production: false, outdir: "dist" });
+  // the parts are known once the extension was built
+  for (const program of [extension, ...others]) {
+    const watched = await context({ ...program, logLevel: "info" });
+    await watched.rebuild().catch(() => undefined);
+    await watched.watch();
+  }
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,6 +1,5 @@
 // What the extension imports with `import()` goes into a bundle of its own, dist/extensionParts.js: VS Code reads and
 // compiles a bundle as a whole when it starts the extension, also the nine tenths of it that are not needed then.
-import { build } from "esbuild";
 import path from "node:path";
 
 const bundleName = "extensionParts";
@@ -9,25 +8,32 @@ const bundleName = "extensionParts";
 const movable = /^(src\/(core|node)\/|node_modules\/)/;
 
 /**
- * Builds the extension and its parts.
+ * Two programs: the extension, and its parts, which are known once the extension was built.
  * @param {import("esbuild").BuildOptions & { absWorkingDir: string }} options of the extension's bundle
- * @returns {Promise<import("esbuild").BuildResult[]>}
+ * @returns {{ extension: import("esbuild").BuildOptions, parts: import("esbuild").BuildOptions }}
  */
-export async function buildWithLazyParts(options) {
+export function lazyPrograms(options) {
   const parts = new Set();
-  const extension = await build({ ...options, plugins: [moveParts(options.absWorkingDir, parts)] });
-  const lines = [...parts]
-    .sort()
-    .map((file) => `${JSON.stringify(file)}: () => require(${JSON.stringify(`./${file}`)}),`);
-  const entry = {
-    contents: `module.exports = {\n${lines.join("\n")}\n};`,
+  const entry = () => ({
+    contents: `module.exports = {\n${[...parts].sort().map(line).join("\n")}\n};`,
     resolveDir: options.absWorkingDir,
+  });
+  return {
+    extension: { ...options, plugins: [moveParts(options.absWorkingDir, parts)] },
+    parts: { ...options, entryPoints: [bundleName], plugins: [virtualFile(bundleName, entry)] },
   };
-  const shared = { ...options, stdin: { ...entry, sourcefile: `${bundleName}.js` } };
-  delete shared.entryPoints;
-  delete shared.outdir;
-  const outfile = path.join(options.outdir, `${bundleName}.js`);
-  return [extension, await build({ ...shared, outfile })];
+}
+
+const line = (file) => `${JSON.stringify(file)}: () => require(${JSON.stringify(`./${file}`)}),`;
+
+function virtualFile(name, content) {
+  return {
+    name,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: name }));
+      onLoad({ filter: /./, namespace: name }, content);
+    },
+  };
 }
 
 function moveParts(root, parts) {
