@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { answerAgreement } from "../../../../src/core/ladder/agreement";
 import { compareLadders } from "../../../../src/core/ladder/compareLadders";
-import { diagnose, type DiagnosisFacts } from "../../../../src/core/ladder/diagnosis";
+import { diagnose } from "../../../../src/core/ladder/diagnosis";
+import type { DiagnosisFacts } from "../../../../src/core/ladder/diagnosisStep";
 import { ladderReport } from "../../../../src/core/ladder/ladderReport";
 import { recommendContext, usualNeeds } from "../../../../src/core/ladder/recommend";
 import type { LadderRecord, LadderStep, SystemFailure } from "../../../../src/core/ladder/record";
@@ -249,6 +250,13 @@ describe("a context for a use", () => {
 });
 
 describe("why a long context fails", () => {
+  it("ends with how to find out, where a question cannot be answered", () => {
+    const step = diagnose({ symptom: "failsAtLoad" }, new Set(["freeAfterLoadBytes"]));
+    expect(step).toMatchObject({ kind: "conclusion", cause: "unclear", change: "nothing" });
+    if (step.kind === "conclusion")
+      expect(step.actions.map((text) => formatText(text)).join()).toMatch(/free memory/);
+  });
+
   /** Answers the questions from what the user would know; the cause it ends with and how many were asked. */
   function talk(
     known: DiagnosisFacts,
