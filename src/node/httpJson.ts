@@ -10,11 +10,13 @@ export interface HttpRequest {
   readonly bearer?: string;
   readonly timeoutSeconds: number;
   readonly maxBytes: number;
+  /** The reply is text, not JSON. */
+  readonly text?: true;
 }
 
 export interface HttpReply {
   readonly status: number;
-  /** The parsed JSON, undefined where the body is none. */
+  /** The parsed JSON, undefined where the body is none; the text where text was asked for. */
   readonly body: unknown;
 }
 
@@ -84,7 +86,7 @@ async function attempt(
       });
       outgoing.on("response", (response) => {
         answered = true;
-        receive(response, request.maxBytes, resolve, fail);
+        receive(response, request, resolve, fail);
       });
       outgoing.end(request.body === undefined ? undefined : JSON.stringify(request.body));
     });
@@ -114,7 +116,7 @@ function open(request: HttpRequest, connection: "reused" | "own"): http.ClientRe
 
 function receive(
   response: http.IncomingMessage,
-  maxBytes: number,
+  { maxBytes, text }: HttpRequest,
   done: (reply: HttpReply) => void,
   fail: (failure: HttpFailure) => void,
 ): void {
@@ -128,9 +130,10 @@ function receive(
   take(Buffer.alloc(0));
   response.on("data", take);
   response.on("error", (error) => fail(failureOf(error)));
-  response.on("end", () =>
-    done({ status: response.statusCode ?? 0, body: parse(Buffer.concat(chunks).toString("utf8")) }),
-  );
+  response.on("end", () => {
+    const body = Buffer.concat(chunks).toString("utf8");
+    done({ status: response.statusCode ?? 0, body: text === true ? body : parse(body) });
+  });
 }
 
 function parse(text: string): unknown {
