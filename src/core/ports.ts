@@ -1,4 +1,4 @@
-import type { KeptFile, KeptText } from "./tokens/keptCount";
+import type { KeptFile, KeptText, KnownText, ReadCount } from "./tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "./tokens/tokenCount";
 import type { GgufHeader } from "./model/ggufHeader";
 import type { ServerFacts } from "./acceptance/serverFacts";
@@ -10,6 +10,8 @@ export interface FileSource {
   list(roots: readonly string[], options: WalkOptions, signal: AbortSignal): AsyncIterable<ListedFile>;
   /** The text as it would be sent. A file that turns out unreadable or binary is a skip, not an error. */
   read(file: FileRef, signal: AbortSignal): Promise<FileText>;
+  /** Whether the text is what the bytes at its path say now, so that another thread may read it. */
+  readonly onDisk?: (file: FileRef) => boolean;
   /** Lets whatever else waits for this thread run; long work on texts calls it every few milliseconds. */
   readonly pause?: () => Promise<void>;
 }
@@ -38,6 +40,14 @@ export interface Tokenizer {
   countPrompt(prompt: string, signal: AbortSignal): Promise<number>;
   /** The same for a prompt in pieces, which is never joined on this thread. */
   countPromptPieces?(pieces: readonly string[], signal: AbortSignal): Promise<number>;
+  /** As `count`, for files that are read where they are counted; with what `lookAt` sees in each. */
+  countFiles?(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]>;
+}
+
+export interface FileToCount {
+  readonly file: FileRef;
+  /** Texts it may be, by their keys. */
+  readonly known: readonly KnownText[];
 }
 
 /** Counts of one tokenizer that are kept. It never fails: what cannot be read or written is not kept. */
@@ -46,6 +56,8 @@ export interface CountCache {
   file(file: FileRef): KeptFile | undefined;
   /** What is known of exactly this text, whatever file it stands in. */
   text(text: string): KeptText;
+  /** Texts that a file of this size may be. */
+  alike(file: FileRef): readonly KnownText[];
   keepFile(file: FileRef, kept: KeptFile): void;
   /** A key of the prompt that these files and this frame make; undefined where a file may have changed unseen. */
   promptKey(files: readonly FileRef[], frame: string): Promise<string | undefined>;

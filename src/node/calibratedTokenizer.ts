@@ -46,6 +46,7 @@ export async function calibrated(
       count: (texts, its) => vocabulary.count(texts, its),
       countPrompt: (prompt, its) => vocabulary.countPrompt(prompt, its),
       countPromptPieces: (pieces, its) => vocabulary.countPromptPieces(pieces, its),
+      countFiles: (files, its) => vocabulary.countFiles(files, its),
     },
   };
 }

@@ -6,11 +6,12 @@ import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
 import type { CountCache } from "../core/ports";
 import type { FileRef } from "../core/tokens/files";
-import type { KeptFile, KeptText } from "../core/tokens/keptCount";
+import type { KeptFile, KeptText, KnownText } from "../core/tokens/keptCount";
 import { readLine, writeLine, type CacheLine } from "./countCacheLines";
+import { keyOf } from "./textKey";
 
 /** Of the format below. Other versions are ignored and written anew. */
-const version = 1;
+const version = 2;
 const header = JSON.stringify({ llamaGaugeCounts: version });
 const suffix = ".counts";
 /** Tokenizers whose counts are kept; the least recently used go first. */
@@ -18,6 +19,8 @@ const keptTokenizers = 8;
 /** Files whose counts are kept for one tokenizer; about 600 bytes each. */
 const mostFiles = 100_000;
 const mostPrompts = 200;
+/** Texts of one size that are compared with a file; the last ones. */
+const mostOfOneSize = 8;
 /** A file that was written so shortly before it was read may be written again without a new time. */
 const unsettledMs = 2_000;
 const linesPerWrite = 1_000;
@@ -51,6 +54,7 @@ export async function openCountCache(options: CountCacheOptions): Promise<CountC
 class FileCountCache implements CountCache {
   private readonly files = new Map<string, Known>();
   private readonly texts = new Map<string, number>();
+  private readonly bySize = new Map<number, readonly KnownText[]>();
   private readonly prompts = new Map<string, number>();
   private fresh: CacheLine[] = [];
   /** The file on disk is damaged, of another version, or mostly out of date. */
@@ -67,15 +71,19 @@ class FileCountCache implements CountCache {
     return known?.size === bytes && known.mtimeMs === mtimeMs ? known.kept : undefined;
   }
 
+  alike({ bytes, unsaved }: FileRef): readonly KnownText[] {
+    return unsaved === true ? [] : (this.bySize.get(bytes) ?? []);
+  }
+
   text(text: string): KeptText {
-    const key = hash(text);
+    const key = keyOf(text);
     const tokens = this.texts.get(key);
     return tokens === undefined ? { key } : { key, tokens };
   }
 
   keepFile(file: FileRef, kept: KeptFile): void {
     if (file.unsaved === true) return;
-    if (kept.kind === "counted") this.texts.set(kept.key, kept.tokens);
+    if (kept.kind === "counted") this.know(file.bytes, kept);
     if (!this.settled(file)) return;
     const line: CacheLine = {
       kind: "file",
@@ -153,7 +161,14 @@ class FileCountCache implements CountCache {
     }
     const { size, mtimeMs, kept } = line;
     renew(this.files, line.path, { size, mtimeMs, kept }, mostFiles);
-    if (kept.kind === "counted") this.texts.set(kept.key, kept.tokens);
+    if (kept.kind === "counted") this.know(size, kept);
+  }
+
+  private know(size: number, { key, tokens }: KnownText): void {
+    this.texts.set(key, tokens);
+    const others = this.bySize.get(size) ?? [];
+    if (others.some((other) => other.key === key)) return;
+    this.bySize.set(size, [{ key, tokens }, ...others.slice(0, mostOfOneSize - 1)]);
   }
 
   private async write(): Promise<void> {
@@ -197,9 +212,6 @@ function renew<T>(map: Map<string, T>, key: string, value: T, most: number): voi
     return;
   }
 }
-
-const hash = (text: string): string =>
-  createHash("sha256").update(text, "utf16le").digest("base64url").slice(0, 24);
 
 async function append(file: string, lines: Iterable<CacheLine>): Promise<void> {
   let block: string[] = [];

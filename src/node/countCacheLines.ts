@@ -1,6 +1,7 @@
 import { isText } from "../core/text";
 import { isFileKind, type FileMark } from "../core/tokens/fileKinds";
-import type { TextLook } from "../core/tokens/fileMarks";
+import type { LongRun } from "../core/tokens/longRuns";
+import type { TextLook } from "../core/tokens/textLook";
 import type { TextEncoding } from "../core/tokens/files";
 import type { KeptFile } from "../core/tokens/keptCount";
 
@@ -15,16 +16,17 @@ export type CacheLine =
   | { readonly kind: "prompt"; readonly key: string; readonly tokens: number };
 
 /**
- * One line: `["f",path,size,time,key,tokens,encoding,form,mark,sketch]`, `["b",path,size,time,detail]` for a binary file,
+ * One line: `["f",path,size,time,key,tokens,encoding,form,mark,sketch,line,length]`, `["b",path,size,time,detail]` for a binary file,
  * `["p",key,tokens]` for a prompt. Ends with a line break.
  */
 export function writeLine(line: CacheLine): string {
   if (line.kind === "prompt") return `${JSON.stringify(["p", line.key, line.tokens])}\n`;
   const { path, size, mtimeMs, kept } = line;
   if (kept.kind === "skipped") return `${JSON.stringify(["b", path, size, mtimeMs, kept.detail ?? ""])}\n`;
-  const { mark, sketch } = kept.look;
+  const { mark, sketch, longRun } = kept.look;
   const rest = [kept.key, kept.tokens, kept.encoding ?? "", kept.form ?? "", mark ?? null];
-  return `${JSON.stringify(["f", path, size, mtimeMs, ...rest, sketch === undefined ? "" : pack(sketch)])}\n`;
+  const run = longRun === undefined ? [] : [longRun.line, longRun.length];
+  return `${JSON.stringify(["f", path, size, mtimeMs, ...rest, sketch === undefined ? "" : pack(sketch), ...run])}\n`;
 }
 
 /** Undefined for what `writeLine` did not write. */
@@ -68,13 +70,14 @@ function fileLine([, path, size, mtimeMs]: readonly unknown[], kept: KeptFile): 
 const encodings: readonly TextEncoding[] = ["utf8", "utf16", "foreign", "replaced"];
 
 function counted(fields: readonly unknown[]): KeptFile | undefined {
-  const [key, tokens, encodingName, form, mark, sketch] = fields;
+  const [key, tokens, encodingName, form, mark, sketch, line, length] = fields;
   if (typeof key !== "string" || !isCount(tokens) || typeof sketch !== "string") return undefined;
   if (mark !== null && !isMark(mark)) return undefined;
   const encoding = encodings.find((name) => name === encodingName);
   const look: TextLook = {
     ...(mark !== null && { mark }),
     ...(sketch !== "" && { sketch: unpack(sketch) }),
+    ...(isCount(line) && isCount(length) && { longRun: { line, length } satisfies LongRun }),
   };
   return {
     kind: "counted",

@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Tokenizer } from "../core/ports";
-import type { LongRun } from "../core/tokens/longRuns";
+import type { FileToCount, Tokenizer } from "../core/ports";
+import type { ReadCount } from "../core/tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "../core/tokens/tokenCount";
 import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessages";
 import { TokenWorkers } from "./tokenWorkers";
+import { mostReadBytes } from "./workspaceFiles";
+import { TimeLimitError, within } from "./workspaceFilesLimits";
 
 export interface GgufTokenizerOptions {
   readonly signal: AbortSignal;
@@ -24,17 +26,12 @@ export interface GgufTokenizerOptions {
 export interface GgufTokenizer extends Tokenizer {
   /** Equal for vocabularies that give the same tokens: a key for counts that are kept. */
   readonly fingerprint: string;
-  /** As `count`, with the runs of characters that may crash llama.cpp's own tokenizer. */
-  countWithRisks(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedWithRisk[]>;
   countPromptPieces(pieces: readonly string[], signal: AbortSignal): Promise<number>;
+  countFiles(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]>;
   /** Token ids; bytes are taken as they are. */
   encode(text: string | Uint8Array, flags: TokenizeFlags, signal: AbortSignal): Promise<Int32Array>;
   /** Ends the threads. */
   close(): Promise<void>;
-}
-
-export interface CountedWithRisk extends CountedText {
-  readonly longRun?: LongRun;
 }
 
 /** More threads mostly repeat each other's cache misses. */
@@ -45,7 +42,7 @@ const mostWorkers = 4;
  * @throws UserError when the file or its vocabulary is broken or its tokenizer is not known.
  */
 export async function openGgufTokenizer(file: string, options: GgufTokenizerOptions): Promise<GgufTokenizer> {
-  const size = options.workers ?? Math.max(1, Math.min(mostWorkers, availableParallelism() - 1));
+  const size = options.workers ?? Math.min(mostWorkers, Math.max(2, availableParallelism() - 1));
   const workers = new TokenWorkers({
     workerFile: options.workerFile ?? besideThisProgram(),
     size,
@@ -55,11 +52,12 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
     const cacheDir = options.cacheDir === undefined ? {} : { cacheDir: options.cacheDir };
     const opened = await workers.run({ kind: "open", file, ...cacheDir }, undefined, options.signal);
     if (opened.kind !== "opened") throw new Error(`a worker answered ${opened.kind} to open`);
-    const { keys, block, fingerprint } = opened;
+    const { keys, block, fingerprint, splitsByRegex } = opened;
     const identity: TokenizerIdentity = {
       source: "gguf",
       model: keys.name === "" ? path.basename(file) : keys.name,
       pre: keys.pre ?? keys.model,
+      splitsByRegex,
     };
     return new PooledTokenizer(workers, block, identity, fingerprint);
   } catch (error) {
@@ -74,6 +72,12 @@ function besideThisProgram(): string {
   return file;
 }
 
+/** Of texts by themselves. */
+const ofTexts = { addSpecial: false, parseSpecial: true };
+
+/** For a batch of files, with those that are counted before it. */
+const fileLimitMs = 120_000;
+
 class PooledTokenizer implements GgufTokenizer {
   constructor(
     private readonly workers: TokenWorkers,
@@ -83,20 +87,28 @@ class PooledTokenizer implements GgufTokenizer {
   ) {}
 
   async count(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedText[]> {
-    return (await this.counted(texts, false, signal)).tokens.map((tokens) => ({ tokens }));
+    const answer = await this.run({ kind: "count", texts, flags: ofTexts }, signal);
+    return answer.kind === "counted" ? answer.tokens.map((tokens) => ({ tokens })) : unexpected(answer);
   }
 
-  async countWithRisks(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedWithRisk[]> {
-    const { tokens, longRuns } = await this.counted(texts, true, signal);
-    return tokens.map((each, i) => {
-      const longRun = longRuns[i];
-      return longRun ? { tokens: each, longRun } : { tokens: each };
-    });
+  async countFiles(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]> {
+    const task = { kind: "countFiles", files, flags: ofTexts, mostBytes: mostReadBytes } as const;
+    const limit = new AbortController();
+    const running = this.run(task, AbortSignal.any([signal, limit.signal]));
+    try {
+      const answer = await within(running, fileLimitMs, signal);
+      return answer.kind === "countedFiles" ? answer.files : unexpected(answer);
+    } catch (error) {
+      if (!(error instanceof TimeLimitError)) throw error;
+      // a disk or network that does not answer: whoever asked reads them with limits of its own
+      limit.abort(error);
+      return files.map(() => ({ kind: "unread" }));
+    }
   }
 
   async countPrompt(prompt: string, signal: AbortSignal): Promise<number> {
     const flags = { addSpecial: true, parseSpecial: true };
-    const answer = await this.run({ kind: "count", texts: [prompt], flags, longRuns: false }, signal);
+    const answer = await this.run({ kind: "count", texts: [prompt], flags }, signal);
     return (answer.kind === "counted" ? answer.tokens[0] : undefined) ?? unexpected(answer);
   }
 
@@ -114,12 +126,6 @@ class PooledTokenizer implements GgufTokenizer {
 
   close(): Promise<void> {
     return this.workers.close();
-  }
-
-  private async counted(texts: readonly string[], longRuns: boolean, signal: AbortSignal) {
-    const flags = { addSpecial: false, parseSpecial: true };
-    const answer = await this.run({ kind: "count", texts, flags, longRuns }, signal);
-    return answer.kind === "counted" ? answer : unexpected(answer);
   }
 
   private run(task: TokenTask, signal: AbortSignal): Promise<TokenAnswer> {

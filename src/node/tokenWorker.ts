@@ -1,8 +1,9 @@
 import type { MessagePort } from "node:worker_threads";
 import { fingerprintOf, vocabularyIn } from "../core/tokens/kernel/bundle";
 import { tokenizerOf, type Kernel } from "../core/tokens/kernel/kernel";
-import { longestRun } from "../core/tokens/longRuns";
+import { settingsOf } from "../core/tokens/kernel/vocabularyDefaults";
 import { UserError } from "../core/userError";
+import { countFile } from "./fileCount";
 import type { TokenAnswer, TokenReply, TokenRequest, TokenTask } from "./tokenWorkerMessages";
 import { openVocabulary } from "./vocabularyCache";
 
@@ -59,19 +60,29 @@ function answer(
     case "open": {
       const opened = openVocabulary(task.file, task.cacheDir);
       const { block: shared, vocabulary } = opened;
-      return { kind: "opened", block: shared, keys: vocabulary.keys, fingerprint: fingerprintOf(shared) };
+      const splitsByRegex = settingsOf(vocabulary.keys).pre?.recursive ?? false;
+      const fingerprint = fingerprintOf(shared);
+      return { kind: "opened", block: shared, keys: vocabulary.keys, fingerprint, splitsByRegex };
     }
     case "count": {
       const kernel = kernels.of(block);
       const tokens = task.texts.map((text) => kernel.count(text, { ...task.flags, checkpoint }));
-      const longRuns = task.longRuns ? task.texts.map((text) => longestRun(text)) : [];
-      return { kind: "counted", tokens, longRuns };
+      return { kind: "counted", tokens };
+    }
+    case "countFiles": {
+      const kernel = kernels.of(block);
+      const { flags, mostBytes } = task;
+      const files = task.files.map((file) => {
+        checkpoint();
+        return countFile(file, kernel, { ...flags, mostBytes, checkpoint });
+      });
+      return { kind: "countedFiles", files };
     }
     case "countBytes": {
       // a copy of its own: what decodes text takes no shared memory
       const text = new Uint8Array(task.bytes).slice();
       const tokens = [kernels.of(block).count(text, { ...task.flags, checkpoint })];
-      return { kind: "counted", tokens, longRuns: [] };
+      return { kind: "counted", tokens };
     }
     case "encode":
       return { kind: "encoded", ids: kernels.of(block).encode(task.text, { ...task.flags, checkpoint }) };

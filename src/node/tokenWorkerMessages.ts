@@ -1,6 +1,7 @@
 import type { UserErrorReason } from "../core/userError";
 import type { Text } from "../core/text";
-import type { LongRun } from "../core/tokens/longRuns";
+import type { FileToCount } from "../core/ports";
+import type { ReadCount } from "../core/tokens/keptCount";
 import type { TokenizerKeys } from "../core/tokens/kernel/vocabularyDefaults";
 
 export interface TokenizeFlags {
@@ -12,12 +13,14 @@ export interface TokenizeFlags {
 export type TokenTask =
   /** Opens a vocabulary and hands out its block. */
   | { readonly kind: "open"; readonly file: string; readonly cacheDir?: string }
-  /** Tokens of each text. `longRuns`: also look for runs that may crash llama.cpp. */
+  /** Tokens of each text. */
+  | { readonly kind: "count"; readonly texts: readonly string[]; readonly flags: TokenizeFlags }
+  /** The same of files that the thread reads itself. */
   | {
-      readonly kind: "count";
-      readonly texts: readonly string[];
+      readonly kind: "countFiles";
+      readonly files: readonly FileToCount[];
       readonly flags: TokenizeFlags;
-      readonly longRuns: boolean;
+      readonly mostBytes: number;
     }
   /** Tokens of one text, given as UTF-8 in memory that is not copied on its way. */
   | { readonly kind: "countBytes"; readonly bytes: SharedArrayBuffer; readonly flags: TokenizeFlags }
@@ -38,12 +41,10 @@ export type TokenAnswer =
       readonly block: SharedArrayBuffer;
       readonly keys: TokenizerKeys;
       readonly fingerprint: string;
+      readonly splitsByRegex: boolean;
     }
-  | {
-      readonly kind: "counted";
-      readonly tokens: readonly number[];
-      readonly longRuns: readonly (LongRun | undefined)[];
-    }
+  | { readonly kind: "counted"; readonly tokens: readonly number[] }
+  | { readonly kind: "countedFiles"; readonly files: readonly ReadCount[] }
   | { readonly kind: "encoded"; readonly ids: Int32Array };
 
 export type TokenReply =

@@ -16,12 +16,17 @@ export interface WorkspaceFilesOptions {
   readonly timeLimitMs?: number;
 }
 
+/** Most bytes ever read of one file. */
+export const mostReadBytes = 256 * 1024 * 1024;
+
 /** The files of this machine; notebooks by their cells. */
 export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {
-  const limits = { maxReadBytes: 256 * 1024 * 1024, timeLimitMs: 15_000, pace: new Pace(), ...options };
+  const limits = { maxReadBytes: mostReadBytes, timeLimitMs: 15_000, pace: new Pace(), ...options };
   return {
     list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
     read: async (file, signal) => byCells(file, await readText(file, limits, signal)),
+    // a disk or network that is slow is read with time limits, here
+    onDisk: (file) => file.unsaved !== true && file.bytes <= limits.maxReadBytes && limits.pace.isFast,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

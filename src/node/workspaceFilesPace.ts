@@ -14,6 +14,10 @@ export class Pace {
   /** Asked before every call. */
   direct(): boolean {
     if (this.debt > 0) this.debt--;
+    return this.isFast;
+  }
+
+  get isFast(): boolean {
     return this.debt < tooSlow - perSlowCall;
   }
 

@@ -58,16 +58,6 @@ describe("counting on worker threads", () => {
     await tokenizer.close();
   });
 
-  it("names the place of runs that may crash llama.cpp", async () => {
-    const tokenizer = await open();
-    const texts = [`one\ntwo\n${"=".repeat(25_000)}\n`, `${"a".repeat(19_999)}1${"a".repeat(19_999)}`];
-    expect(await tokenizer.countWithRisks(texts, never)).toEqual([
-      { tokens: expect.any(Number) as number, longRun: { line: 3, length: 25_000 } },
-      { tokens: expect.any(Number) as number },
-    ]);
-    await tokenizer.close();
-  });
-
   it("replaces a worker that dies, counts again once and says so", async () => {
     const crashes: string[] = [];
     const tokenizer = await openGgufTokenizer(model, {

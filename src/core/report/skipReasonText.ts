@@ -11,6 +11,7 @@ const reasons: Record<SkipReason, Text> = {
   linked: say`symbolic link, not followed`,
   symlinkLoop: say`symbolic link to a folder above it`,
   vanished: say`gone before it was counted`,
+  crashRisk: say`a long run of characters may crash llama-server; choose the model's GGUF to count it`,
   tooMany: say`beyond the limit of files`,
 };
 

@@ -1,9 +1,11 @@
-import type { Clock, CountCache, FileSource, FileText, Tokenizer } from "../ports";
-import { count, say, type Text } from "../text";
-import { FileMarks, isAttributesFile, type TextLook } from "./fileMarks";
-import type { FileRef, SkippedFile, TextEncoding, TextForm, WalkOptions } from "./files";
-import type { KeptFile } from "./keptCount";
-import type { CountedFile, CountedText, TokenCount } from "./tokenCount";
+import type { Clock, CountCache, FileSource, Tokenizer } from "../ports";
+import { Bounded } from "./bounded";
+import { CountTally, type CountProgress } from "./countTally";
+import { isAttributesFile } from "./fileMarks";
+import type { FileRef, SkippedFile, WalkOptions } from "./files";
+import type { ReadCount } from "./keptCount";
+import { lookAt } from "./textLook";
+import { mayCrash, type TokenCount } from "./tokenCount";
 
 export interface CountParts {
   readonly files: FileSource;
@@ -28,12 +30,6 @@ export interface CountLimits {
   readonly batches: number;
 }
 
-export interface CountProgress {
-  readonly filesFound: number;
-  readonly filesDone: number;
-  readonly tokens: number;
-}
-
 const defaultLimits: CountLimits = { batchBytes: 2 * 1024 * 1024, batchFiles: 64, batches: 3 };
 
 /** Characters whose lines are hashed between two pauses. */
@@ -54,7 +50,7 @@ export async function countFiles(
   const { files, tokenizer, clock, cache } = parts;
   const started = clock.now();
   const limits = { ...defaultLimits, ...request.limits };
-  const tally = new Tally(onProgress);
+  const tally = new CountTally(tokenizer.identity, onProgress);
   const counting = new Bounded(limits.batches);
   let batch: Entry[] = [];
   let batchBytes = 0;
@@ -107,192 +103,121 @@ interface Entry {
   readonly file: FileRef;
 }
 
-interface Readable extends Entry {
-  readonly keep: (counted: CountedText) => void;
-}
-
 async function countBatch(
   entries: readonly Entry[],
+  parts: CountParts,
+  tally: CountTally,
+  signal: AbortSignal,
+): Promise<void> {
+  const elsewhere = entries.filter(({ file }) => isReadElsewhere(file, parts));
+  const here = entries.filter(({ file }) => !isReadElsewhere(file, parts));
+  const unread = elsewhere.length === 0 ? [] : await countElsewhere(elsewhere, parts, tally, signal);
+  const left = [...here, ...unread];
+  if (left.length > 0) await countHere(left, parts, tally, signal);
+  tally.report();
+}
+
+/** What says nothing but by its bytes on disk may be read by the thread that counts it. */
+const isReadElsewhere = (file: FileRef, { files, tokenizer }: CountParts): boolean =>
+  tokenizer.countFiles !== undefined && files.onDisk?.(file) === true && !isAttributesFile(file.label);
+
+/** Returns the files that have to be read here after all. */
+async function countElsewhere(
+  entries: readonly Entry[],
+  { tokenizer, cache }: CountParts,
+  tally: CountTally,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const asked = entries.map(({ file }) => ({ file, known: cache?.alike(file) ?? [] }));
+  const answers = (await tokenizer.countFiles?.(asked, signal)) ?? [];
+  if (answers.length !== entries.length) {
+    throw new Error(`tokenizer counted ${answers.length} of ${entries.length} files`);
+  }
+  signal.throwIfAborted();
+  return entries.filter(({ position, file }, i) => {
+    const answer: ReadCount = answers[i] ?? { kind: "unread" };
+    if (answer.kind === "unread") return true;
+    if (answer.kind === "skipped") {
+      skip(answer.skipped, { position, file }, tally, cache);
+    } else {
+      tally.kept(position, file, answer);
+      cache?.keepFile(file, answer);
+    }
+    return false;
+  });
+}
+
+async function countHere(
+  entries: readonly Entry[],
   { files, tokenizer, cache }: CountParts,
-  tally: Tally,
+  tally: CountTally,
   signal: AbortSignal,
 ): Promise<void> {
   const read = await Promise.all(
     entries.map(async (entry) => ({ entry, content: await files.read(entry.file, signal) })),
   );
   let untilPause = pauseEvery;
-  const readable: Readable[] = [];
   const texts: string[] = [];
+  const waiting: ((tokens: number) => void)[] = [];
   for (const { entry, content } of read) {
     const { position, file } = entry;
     if (content.kind === "skipped") {
-      tally.skipped(position, content.skipped);
-      tally.done();
-      const { reason, detail } = content.skipped;
-      if (reason === "binary") {
-        cache?.keepFile(file, { kind: "skipped", reason, ...(detail !== undefined && { detail }) });
-      }
-    } else {
-      const look = tally.read(file, content);
-      const found = cache?.text(content.text);
-      const keep = ({ tokens }: CountedText): void => {
-        if (found === undefined || isAttributesFile(file.label)) return;
-        const { encoding, form } = content;
-        const how = { ...(encoding !== undefined && { encoding }), ...(form !== undefined && { form }) };
-        cache?.keepFile(file, { kind: "counted", tokens, key: found.key, look, ...how });
-      };
-      if (found?.tokens === undefined) {
-        readable.push({ ...entry, keep });
-        texts.push(content.text);
-      } else {
-        tally.counted(position, { file, tokens: found.tokens });
-        keep({ tokens: found.tokens });
-      }
-      untilPause -= content.text.length;
-      if (untilPause > 0) continue;
-      untilPause = pauseEvery;
-      await files.pause?.();
+      skip(content.skipped, entry, tally, cache);
+      continue;
     }
+    const { text, encoding, form } = content;
+    const look = lookAt(file.label, encoder.encode(text));
+    if (isAttributesFile(file.label)) tally.attributes(file.label, text);
+    if (
+      look.longRun !== undefined &&
+      tokenizer.identity.source === "server" &&
+      mayCrash(tokenizer.identity)
+    ) {
+      // counting there would be the crash
+      const { path, label } = file;
+      tally.skipped(position, { path, label, reason: "crashRisk", folder: false });
+      tally.done();
+      continue;
+    }
+    const found = cache?.text(text);
+    const counted = (tokens: number): void => {
+      const key = found?.key ?? "";
+      const how = { ...(encoding !== undefined && { encoding }), ...(form !== undefined && { form }) };
+      const kept = { kind: "counted", tokens, key, look, ...how } as const;
+      tally.kept(position, file, kept);
+      if (!isAttributesFile(file.label)) cache?.keepFile(file, kept);
+    };
+    if (found?.tokens === undefined) {
+      texts.push(text);
+      waiting.push(counted);
+    } else {
+      counted(found.tokens);
+    }
+    untilPause -= text.length;
+    if (untilPause > 0) continue;
+    untilPause = pauseEvery;
+    await files.pause?.();
   }
   signal.throwIfAborted();
-  const counted = texts.length === 0 ? [] : await tokenizer.count(texts, signal);
-  readable.forEach((entry, index) => {
-    const tokens = counted[index]?.tokens;
-    if (tokens === undefined) throw new Error(`tokenizer counted ${counted.length} of ${texts.length} texts`);
-    tally.counted(entry.position, { file: entry.file, tokens });
-    entry.keep({ tokens });
+  const answers = texts.length === 0 ? [] : await tokenizer.count(texts, signal);
+  waiting.forEach((counted, index) => {
+    const tokens = answers[index]?.tokens;
+    if (tokens === undefined) throw new Error(`tokenizer counted ${answers.length} of ${texts.length} texts`);
+    counted(tokens);
   });
-  tally.report();
 }
 
-class Tally {
-  private readonly files = new Map<number, CountedFile>();
-  private readonly skips = new Map<number, SkippedFile>();
-  private readonly encodings = new Map<TextEncoding, number>();
-  private readonly marks = new FileMarks();
-  private notebooks = 0;
-  private positions = 0;
-  private filesFound = 0;
-  private filesDone = 0;
-  private tokens = 0;
+const encoder = new TextEncoder();
 
-  constructor(private readonly onProgress: (progress: CountProgress) => void) {}
-
-  next(): number {
-    return this.positions++;
-  }
-
-  found(): void {
-    this.filesFound++;
-    if (this.filesFound % 256 === 0) this.report();
-  }
-
-  done(): void {
-    this.filesDone++;
-  }
-
-  skipped(position: number, skipped: SkippedFile): void {
-    this.skips.set(position, skipped);
-  }
-
-  counted(position: number, file: CountedFile): void {
-    this.files.set(position, file);
-    this.tokens += file.tokens;
-    this.done();
-  }
-
-  read(file: FileRef, content: FileText & { readonly kind: "text" }): TextLook {
-    this.note(content);
-    return this.marks.look(file.label, content.text);
-  }
-
-  kept(position: number, file: FileRef, kept: KeptFile): void {
-    if (kept.kind === "counted") {
-      this.note(kept);
-      this.marks.recall(file.label, kept.look);
-      this.counted(position, { file, tokens: kept.tokens });
-    } else {
-      const { reason, detail } = kept;
-      const { path, label } = file;
-      this.skipped(position, {
-        path,
-        label,
-        reason,
-        folder: false,
-        ...(detail !== undefined && { detail }),
-      });
-      this.done();
-    }
-  }
-
-  private note({
-    encoding = "utf8",
-    form,
-  }: {
-    readonly encoding?: TextEncoding;
-    readonly form?: TextForm;
-  }): void {
-    this.encodings.set(encoding, (this.encodings.get(encoding) ?? 0) + 1);
-    if (form === "notebook") this.notebooks++;
-  }
-
-  report(): void {
-    this.onProgress({ filesFound: this.filesFound, filesDone: this.filesDone, tokens: this.tokens });
-  }
-
-  async result(
-    pause: FileSource["pause"],
-  ): Promise<Pick<TokenCount, "tokens" | "files" | "skipped" | "notes">> {
-    return {
-      tokens: this.tokens,
-      files: await this.marks.apply(inOrder(this.files), pause),
-      skipped: inOrder(this.skips),
-      notes: this.notes(),
-    };
-  }
-
-  private notes(): Text[] {
-    const notes: Text[] = [];
-    const replaced = this.encodings.get("replaced") ?? 0;
-    if (replaced > 0) {
-      notes.push(say`${count(replaced)} files are not valid UTF-8; their bad bytes count as U+FFFD.`);
-    }
-    if (this.notebooks > 0) {
-      notes.push(say`${count(this.notebooks)} notebooks are counted by their cells; outputs are left out.`);
-    }
-    return notes;
-  }
-}
-
-function inOrder<T>(byPosition: ReadonlyMap<number, T>): T[] {
-  return Array.from(byPosition)
-    .sort(([a], [b]) => a - b)
-    .map(([, value]) => value);
-}
-
-/** Runs at most `width` jobs at a time; the first failure stops what would follow. */
-class Bounded {
-  private readonly running = new Set<Promise<void>>();
-  private failure: { readonly error: unknown } | undefined;
-
-  constructor(private readonly width: number) {}
-
-  async add(job: () => Promise<void>): Promise<void> {
-    while (this.running.size >= this.width) await Promise.race(this.running);
-    this.throwIfFailed();
-    const running = job()
-      .catch((error: unknown) => {
-        this.failure ??= { error };
-      })
-      .finally(() => this.running.delete(running));
-    this.running.add(running);
-  }
-
-  async settled(): Promise<void> {
-    await Promise.all(this.running);
-  }
-
-  throwIfFailed(): void {
-    if (this.failure !== undefined) throw this.failure.error;
-  }
+function skip(
+  skipped: SkippedFile,
+  { position, file }: Entry,
+  tally: CountTally,
+  cache: CountCache | undefined,
+): void {
+  tally.skipped(position, skipped);
+  tally.done();
+  const { reason, detail } = skipped;
+  if (reason === "binary")
+    cache?.keepFile(file, { kind: "skipped", reason, ...(detail !== undefined && { detail }) });
 }

@@ -1,9 +1,10 @@
 import { count, say } from "../text";
 import type { FileMark } from "./fileKinds";
 
-/** How much of a text is looked at. */
-const headLength = 4096;
-const sampleLength = 65_536;
+/** How much of a text is looked at, in bytes. */
+const headBytes = 4096;
+const headLines = 20;
+const sampleBytes = 65_536;
 
 /** Lines this long on average are written by programs. */
 const minifiedLineLength = 500;
@@ -13,33 +14,55 @@ const generatedMarkers =
 
 const scriptExtensions = /\.(js|mjs|cjs|jsx|css|html?|json|wasm|svg)$/i;
 
-/** What the text itself tells; looks at its first 64 Ki characters at most. */
-export function kindOfText(label: string, text: string): FileMark | undefined {
+const decoder = new TextDecoder();
+
+/** What the text itself tells; looks at its first 64 KiB at most. @param text UTF-8 */
+export function kindOfText(label: string, text: Uint8Array): FileMark | undefined {
   // The note of a generator stands in a comment at the top; further down it may be about something else.
-  const head = text.slice(0, headLength).split("\n", 20).join("\n");
-  const marker = generatedMarkers.exec(head)?.[0];
+  const marker = generatedMarkers.exec(decoder.decode(text.subarray(0, endOfHead(text))))?.[0];
   if (marker !== undefined) return { kind: "generated", evidence: say`It says “${marker}”.` };
 
-  const sample = text.slice(0, sampleLength);
-  const lines = sample.split("\n").length;
-  const average = Math.round(sample.length / lines);
-  if (sample.length >= 2000 && average > minifiedLineLength && scriptExtensions.test(label)) {
+  const { characters, lines, written, digits } = figuresOf(text);
+  if (characters < 2000) return undefined;
+  const average = Math.round(characters / lines);
+  if (average > minifiedLineLength && scriptExtensions.test(label)) {
     return { kind: "minified", evidence: say`Its lines have ${count(average)} characters on average.` };
   }
-  if (sample.length >= 2000 && digitShare(sample) > 0.5) {
-    return { kind: "data", evidence: say`It is mostly numbers.` };
-  }
+  if (digits / Math.max(1, written) > 0.5) return { kind: "data", evidence: say`It is mostly numbers.` };
   return undefined;
 }
 
-function digitShare(text: string): number {
-  let digits = 0;
-  let written = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code <= 32) continue;
-    written++;
-    if (code >= 48 && code <= 57) digits++;
+function endOfHead(text: Uint8Array): number {
+  let end = 0;
+  for (let line = 0; line < headLines; line++) {
+    const next = text.indexOf(10, end);
+    if (next < 0 || next >= headBytes) return Math.min(text.length, headBytes);
+    end = next + 1;
   }
-  return digits / Math.max(1, written);
+  return end;
+}
+
+interface Figures {
+  readonly characters: number;
+  readonly lines: number;
+  /** Characters that are no blanks or controls. */
+  readonly written: number;
+  readonly digits: number;
+}
+
+function figuresOf(text: Uint8Array): Figures {
+  const end = Math.min(text.length, sampleBytes);
+  let [characters, lines, written, digits] = [0, 1, 0, 0];
+  for (let i = 0; i < end; i++) {
+    const byte = text[i] as number;
+    if ((byte & 0xc0) === 0x80) continue;
+    characters++;
+    if (byte <= 32) {
+      if (byte === 10) lines++;
+      continue;
+    }
+    written++;
+    if (byte >= 48 && byte <= 57) digits++;
+  }
+  return { characters, lines, written, digits };
 }

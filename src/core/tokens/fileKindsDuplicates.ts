@@ -10,36 +10,55 @@ const similar = 0.85;
 const fewestLines = 8;
 const longestText = 1 << 20;
 
-/** Undefined for texts too short to say anything; looks at the first 2^20 characters. */
-export function sketchOf(text: string): TextSketch | undefined {
-  const hashes = new Set<number>();
+/** Undefined for texts too short to say anything; looks at the first 2^20 bytes. @param text UTF-8 */
+export function sketchOf(text: Uint8Array): TextSketch | undefined {
+  const smallest = new Smallest();
   const end = Math.min(text.length, longestText);
-  let start = 0;
-  while (start < end) {
-    let stop = text.indexOf("\n", start);
+  for (let start = 0; start < end;) {
+    let stop = text.indexOf(10, start);
     if (stop < 0 || stop > end) stop = end;
     const hash = lineHash(text, start, stop);
-    if (hash !== undefined) hashes.add(hash);
+    if (hash >= 0) smallest.add(hash);
     start = stop + 1;
   }
-  if (hashes.size < fewestLines) return undefined;
-  return Uint32Array.from(hashes).sort().slice(0, sketchSize);
+  return smallest.size < fewestLines ? undefined : smallest.take();
 }
 
-/** Without indentation and line end; nothing for lines without a letter or digit (braces are common to all). */
-function lineHash(text: string, from: number, to: number): number | undefined {
+/** The smallest of the numbers it is given, each once. */
+class Smallest {
+  private readonly sorted = new Uint32Array(sketchSize);
+  size = 0;
+
+  add(value: number): void {
+    const { sorted } = this;
+    if (this.size === sketchSize && value >= (sorted[sketchSize - 1] as number)) return;
+    let at = this.size;
+    while (at > 0 && (sorted[at - 1] as number) > value) at--;
+    if (at > 0 && sorted[at - 1] === value) return;
+    sorted.copyWithin(at + 1, at, Math.min(this.size, sketchSize - 1));
+    sorted[at] = value;
+    if (this.size < sketchSize) this.size++;
+  }
+
+  take(): TextSketch {
+    return this.sorted.slice(0, this.size);
+  }
+}
+
+/** Without indentation and line end; -1 for lines without a letter or digit (braces are common to all). */
+function lineHash(text: Uint8Array, from: number, to: number): number {
   let start = from;
   let stop = to;
-  while (start < stop && text.charCodeAt(start) <= 32) start++;
-  while (stop > start && text.charCodeAt(stop - 1) <= 32) stop--;
+  while (start < stop && (text[start] as number) <= 32) start++;
+  while (stop > start && (text[stop - 1] as number) <= 32) stop--;
   let hash = 0x811c9dc5;
   let telling = false;
   for (let i = start; i < stop; i++) {
-    const code = text.charCodeAt(i);
-    telling ||= code >= 128 || (code >= 48 && code <= 57) || ((code | 32) >= 97 && (code | 32) <= 122);
-    hash = Math.imul(hash ^ code, 0x01000193);
+    const byte = text[i] as number;
+    telling ||= byte >= 128 || (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 122);
+    hash = Math.imul(hash ^ byte, 0x01000193);
   }
-  if (!telling) return undefined;
+  if (!telling) return -1;
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 12)) >>> 0;
 }

@@ -1,14 +1,8 @@
 import { kindOfName, type FileMark } from "./fileKinds";
 import { kindOfAttributes, parseAttributes, type AttributesFile } from "./fileKindsAttributes";
-import { kindOfText } from "./fileKindsContent";
-import { NearDuplicates, sketchOf, type TextSketch } from "./fileKindsDuplicates";
+import { NearDuplicates, type TextSketch } from "./fileKindsDuplicates";
+import type { TextLook } from "./textLook";
 import type { CountedFile } from "./tokenCount";
-
-/** What of a text matters to the marks. */
-export interface TextLook {
-  readonly mark?: FileMark;
-  readonly sketch?: TextSketch;
-}
 
 /** Their text speaks of other files, so it is read every time. */
 export const isAttributesFile = (label: string): boolean => /(^|\/)\.gitattributes$/.test(label);
@@ -21,17 +15,12 @@ export class FileMarks {
   private readonly byText = new Map<string, FileMark>();
   private readonly sketches = new Map<string, TextSketch>();
 
-  look(label: string, text: string): TextLook {
-    if (isAttributesFile(label)) this.attributes.push(parseAttributes(text, label));
-    const mark = kindOfText(label, text);
-    const sketch = sketchOf(text);
-    const look = { ...(mark && { mark }), ...(sketch && { sketch }) };
-    this.recall(label, look);
-    return look;
+  /** A file of git's attributes passes by. */
+  attributesOf(label: string, text: string): void {
+    this.attributes.push(parseAttributes(text, label));
   }
 
-  /** As `look`, by what an earlier look saw in the same text. */
-  recall(label: string, { mark, sketch }: TextLook): void {
+  add(label: string, { mark, sketch }: TextLook): void {
     if (mark !== undefined) this.byText.set(label, mark);
     if (sketch !== undefined) this.sketches.set(label, sketch);
   }

@@ -18,6 +18,7 @@ export type SkipReason =
   | "symlinkLoop"
   | "linked" // a linked folder is not entered; a linked file whose target is counted at its own place
   | "vanished"
+  | "crashRisk" // counting it by the server could crash the server
   | "tooMany";
 
 /** A file or whole folder that is not counted. `detail` is for people: the rule, the size, the system's error. */

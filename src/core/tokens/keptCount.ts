@@ -1,5 +1,5 @@
-import type { TextLook } from "./fileMarks";
-import type { SkipReason, TextEncoding, TextForm } from "./files";
+import type { SkipReason, SkippedFile, TextEncoding, TextForm } from "./files";
+import type { TextLook } from "./textLook";
 
 /** What reading and counting a file gave. */
 export type KeptFile =
@@ -19,3 +19,12 @@ export interface KeptText {
   /** Absent where it was not counted before. */
   readonly tokens?: number;
 }
+
+/** A text that was counted before. */
+export type KnownText = Required<KeptText>;
+
+/** What came of a file that was read and counted elsewhere. `unread`: it takes what only the caller has, its decoder. */
+export type ReadCount =
+  | Extract<KeptFile, { readonly kind: "counted" }>
+  | { readonly kind: "skipped"; readonly skipped: SkippedFile }
+  | { readonly kind: "unread" };

@@ -1,13 +1,5 @@
-import {
-  letter,
-  mark,
-  number,
-  other,
-  punctuation,
-  space,
-  symbol,
-  unicodeClasses,
-} from "./kernel/unicodeClasses";
+import { letter, mark, other, punctuation, space, symbol, unicodeClasses } from "./kernel/unicodeClasses";
+import { codePointAt, utf8Width } from "./kernel/utf8";
 
 /** A long run of characters of one class. */
 export interface LongRun {
@@ -25,39 +17,44 @@ export interface LongRun {
  */
 export const riskyRun = 20_000;
 
-const words = letter | mark;
-const symbols = mark | punctuation | symbol | other;
+/** Digits are taken a few at a time by every family: they make no run. */
+const groups = [space, letter | mark, mark | punctuation | symbol | other];
 
-/** The longest run of letters, of symbols or of white space that has at least `atLeast` characters. */
-export function longestRun(text: string, atLeast = riskyRun): LongRun | undefined {
-  if (text.length < atLeast) return undefined;
-  const classes = unicodeClasses();
-  let longest: LongRun | undefined;
-  let line = 1;
-  let started = 1;
-  let length = 0;
-  let running = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.codePointAt(at) ?? 0;
-    if (code > 0xffff) at++;
-    const kind = groupOf(classes[code] as number);
-    if ((kind & running) === 0) {
-      running = kind;
-      length = 0;
-      started = line;
-    } else {
-      running &= kind;
-    }
-    length++;
-    if (length >= atLeast && length > (longest?.length ?? 0)) longest = { line: started, length };
-    if (code === 0x0a) line++;
+/**
+ * The longest run of letters, of symbols or of white space that has at least `atLeast` characters. A run that long covers
+ * every so many bytes one that is looked at, so that text without any costs next to nothing.
+ */
+export function longestRun(text: Uint8Array, atLeast = riskyRun): LongRun | undefined {
+  let longest: { start: number; length: number } | undefined;
+  const ends = groups.map(() => 0);
+  for (let probe = atLeast - 1; probe < text.length; probe += atLeast) {
+    const at = startOf(text, probe);
+    groups.forEach((group, i) => {
+      if (at < (ends[i] as number) || !isOf(group, text, at)) return;
+      let start = at;
+      while (start > 0 && isOf(group, text, startOf(text, start - 1))) start = startOf(text, start - 1);
+      let length = 0;
+      let end = start;
+      for (; end < text.length && isOf(group, text, end); end += utf8Width(text[end] as number)) length++;
+      ends[i] = end;
+      if (length >= atLeast && length > (longest?.length ?? 0)) longest = { start, length };
+    });
   }
-  return longest;
+  return longest && { line: lineOf(text, longest.start), length: longest.length };
 }
 
-/** Digits are taken a few at a time by every family: they are no run. */
-function groupOf(kind: number): number {
-  if ((kind & number) !== 0) return 0;
-  if ((kind & space) !== 0) return 1;
-  return ((kind & words) !== 0 ? 2 : 0) | ((kind & symbols) !== 0 ? 4 : 0);
+/** Where the character begins that the byte at `at` belongs to. */
+function startOf(text: Uint8Array, at: number): number {
+  let start = at;
+  while (start > 0 && ((text[start] as number) & 0xc0) === 0x80) start--;
+  return start;
+}
+
+const isOf = (group: number, text: Uint8Array, at: number): boolean =>
+  ((unicodeClasses()[codePointAt(text, at)] as number) & group) !== 0;
+
+function lineOf(text: Uint8Array, at: number): number {
+  let line = 1;
+  for (let i = text.indexOf(10); i >= 0 && i < at; i = text.indexOf(10, i + 1)) line++;
+  return line;
 }

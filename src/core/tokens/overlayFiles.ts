@@ -19,6 +19,7 @@ export function overlayFiles(base: FileSource, unsaved: ReadonlyMap<string, Unsa
         else yield { kind: "file", file: { ...listed.file, bytes: utf8Length(changed.text), unsaved: true } };
       }
     },
+    onDisk: (file) => !unsaved.has(file.path) && base.onDisk?.(file) === true,
     read(file, signal) {
       const changed = unsaved.get(file.path);
       return changed === undefined ? base.read(file, signal) : Promise.resolve({ kind: "text", ...changed });

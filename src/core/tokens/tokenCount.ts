@@ -1,6 +1,7 @@
 import type { Text } from "../text";
 import type { FileMark } from "./fileKinds";
 import type { FileRef, SkippedFile } from "./files";
+import type { LongRun } from "./longRuns";
 
 /** Which tokenizer counted, and whether its counts equal llama.cpp's. */
 export interface TokenizerIdentity {
@@ -12,6 +13,8 @@ export interface TokenizerIdentity {
   readonly relativeError?: number;
   /** Address of the server whose `/tokenize` gave the same tokens for a test text. */
   readonly checkedWith?: string;
+  /** llama.cpp splits its texts by std::regex, which some builds of it do not survive (see `longRuns`); absent: not known. */
+  readonly splitsByRegex?: boolean;
 }
 
 export interface CountedText {
@@ -23,6 +26,8 @@ export interface CountedFile {
   readonly tokens: number;
   /** Why a prompt may do without it. */
   readonly mark?: FileMark;
+  /** A run of characters that may crash the tokenizer of the server it is sent to. */
+  readonly longRun?: LongRun;
 }
 
 export interface TokenCount {
@@ -35,3 +40,6 @@ export interface TokenCount {
 }
 
 export const isExact = (identity: TokenizerIdentity): boolean => identity.source !== "assumed";
+
+/** Whether llama.cpp may crash on a long run of characters in a text. */
+export const mayCrash = ({ splitsByRegex }: TokenizerIdentity): boolean => splitsByRegex !== false;

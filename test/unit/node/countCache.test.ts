@@ -137,7 +137,7 @@ describe("counts that are kept", () => {
       "with lines that are none",
       async (file: string) => appendFile(file, '["f",1]\nnonsense\n["f","x",-1,0]\n'),
     ],
-    ["of a newer version", async (file: string) => writeFile(file, '{"llamaGaugeCounts":2}\n["new"]\n')],
+    ["of a newer version", async (file: string) => writeFile(file, '{"llamaGaugeCounts":3}\n["new"]\n')],
     ["empty", async (file: string) => writeFile(file, "")],
     ["of random bytes", async (file: string) => writeFile(file, Buffer.from([255, 0, 13, 10, 254, 10]))],
   ])("are made again from a file %s", async (_, spoil) => {
@@ -151,7 +151,7 @@ describe("counts that are kept", () => {
     // now it is whole again
     await count(await open());
     expect(counted).toEqual([]);
-    expect(await readFile(await cacheFile(), "utf8")).toMatch(/^\{"llamaGaugeCounts":1\}\n(\[.*\]\n)+$/);
+    expect(await readFile(await cacheFile(), "utf8")).toMatch(/^\{"llamaGaugeCounts":2\}\n(\[.*\]\n)+$/);
   });
 
   it("do without a folder that cannot be written", async () => {

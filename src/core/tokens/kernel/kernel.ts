@@ -18,6 +18,8 @@ export interface TokenizeOptions {
   readonly addSpecial?: boolean;
   /** Texts of control tokens in the input become those tokens (llama-server does this to prompts). */
   readonly parseSpecial?: boolean;
+  /** Bytes that are given are known to be well-formed UTF-8. */
+  readonly wellFormed?: boolean;
   /** Called every few milliseconds; throws to stop. */
   readonly checkpoint?: Checkpoint;
 }
@@ -84,7 +86,7 @@ class VocabularyKernel implements Kernel {
   count(text: TextPiece, options: TokenizeOptions = {}): number {
     if (text.length > longText) return this.countPieces([text], options);
     const counter = this.counter(options);
-    this.parts(this.bytesOf(text), options, true, counter);
+    this.parts(this.bytesOf(text, options.wellFormed), options, true, counter);
     return counter.total();
   }
 
@@ -93,7 +95,8 @@ class VocabularyKernel implements Kernel {
     const partition = this.partition(options);
     const { lastCut } = this.tokenizers.wellFormed;
     let after = true;
-    const gatherer = new TextGatherer(options.partBytes ?? usualPartBytes, (bytes, length) => {
+    const { partBytes = usualPartBytes, wellFormed = false } = options;
+    const gatherer = new TextGatherer(partBytes, wellFormed, (bytes, length) => {
       if (partition.eatsBlanks) return -1;
       // a token's text may go on behind what has been gathered
       for (let to = length - Math.max(1, partition.longest); to > 0;) {
@@ -136,8 +139,8 @@ class VocabularyKernel implements Kernel {
     };
   }
 
-  private bytesOf(text: TextPiece): SoundBytes {
-    if (typeof text !== "string") return { bytes: text, sound: false };
+  private bytesOf(text: TextPiece, wellFormed = false): SoundBytes {
+    if (typeof text !== "string") return { bytes: text, sound: wellFormed };
     if (this.buffer.length < text.length * 3) this.buffer = new Uint8Array(text.length * 3);
     const { written } = this.encoder.encodeInto(text, this.buffer);
     return { bytes: this.buffer.subarray(0, written), sound: true };

@@ -11,13 +11,15 @@ export type CutOfGathered = (bytes: Uint8Array, length: number) => number;
 export class TextGatherer {
   private buffer: Uint8Array;
   private length = 0;
-  private allStrings = true;
+  private isSound = true;
   /** First half of a character that the next piece may end. */
   private half = "";
   private readonly encoder = new TextEncoder();
 
   constructor(
     private readonly size: number,
+    /** Bytes that are given are well-formed UTF-8. */
+    private readonly wellFormed: boolean,
     private readonly cut: CutOfGathered,
   ) {
     this.buffer = new Uint8Array(size * 2);
@@ -35,20 +37,20 @@ export class TextGatherer {
           goal = this.length * 2;
           continue;
         }
-        yield { bytes: this.buffer.subarray(0, at), sound: this.allStrings };
+        yield { bytes: this.buffer.subarray(0, at), sound: this.isSound };
         this.buffer.copyWithin(0, at, this.length);
         this.length -= at;
         goal = this.size;
       }
     }
     this.flushHalf();
-    if (this.length > 0) yield { bytes: this.buffer.subarray(0, this.length), sound: this.allStrings };
+    if (this.length > 0) yield { bytes: this.buffer.subarray(0, this.length), sound: this.isSound };
   }
 
   private append(piece: TextPiece): void {
     if (typeof piece !== "string") {
       this.flushHalf();
-      this.allStrings = false;
+      this.isSound &&= this.wellFormed;
       this.reserve(piece.length);
       this.buffer.set(piece, this.length);
       this.length += piece.length;

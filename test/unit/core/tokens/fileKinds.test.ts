@@ -6,6 +6,8 @@ import { kindOfText } from "../../../../src/core/tokens/fileKindsContent";
 import { likeness, NearDuplicates, sketchOf } from "../../../../src/core/tokens/fileKindsDuplicates";
 import { SeededRandom } from "../../../support/seededRandom";
 
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
 describe("what a name tells", () => {
   it.each([
     ["package-lock.json", "lock"],
@@ -57,7 +59,7 @@ describe("what a text tells", () => {
     ["a.ts", "export const one = 1;\n".repeat(200), undefined],
     ["a.ts", "", undefined],
   ])("%s, %j…: %s", (label, text, expected) => {
-    expect(kindOfText(label, text)?.kind).toBe(expected);
+    expect(kindOfText(label, utf8(text))?.kind).toBe(expected);
   });
 });
 
@@ -98,7 +100,7 @@ describe("near duplicates", () => {
   const found = (files: Readonly<Record<string, readonly string[]>>): string[] => {
     const duplicates = new NearDuplicates();
     return Object.entries(files).flatMap(([label, text]) => {
-      const sketch = sketchOf(text.join("\n"));
+      const sketch = sketchOf(utf8(text.join("\n")));
       const mark = sketch && duplicates.add({ label, sketch });
       return mark === undefined ? [] : [`${label}: ${formatText(mark.evidence)}`];
     });
@@ -121,8 +123,8 @@ describe("near duplicates", () => {
 
   it("estimates the share of common lines", () => {
     const common = lines(300, "x");
-    const a = sketchOf([...common, ...lines(100, "a")].join("\n"));
-    const b = sketchOf([...common, ...lines(100, "b")].join("\n"));
+    const a = sketchOf(utf8([...common, ...lines(100, "a")].join("\n")));
+    const b = sketchOf(utf8([...common, ...lines(100, "b")].join("\n")));
     expect(likeness(a, b)).toBeGreaterThan(300 / 500 - 0.15);
     expect(likeness(a, b)).toBeLessThan(300 / 500 + 0.15);
   });

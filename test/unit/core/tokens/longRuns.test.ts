@@ -1,11 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { longestRun } from "../../../../src/core/tokens/longRuns";
+import { longestRun, riskyRun } from "../../../../src/core/tokens/longRuns";
+
+const longest = (text: string, atLeast?: number) => longestRun(new TextEncoder().encode(text), atLeast);
 
 describe("runs that may crash llama.cpp's tokenizer", () => {
   it("are found with their line and length", () => {
     const text = `one\r\ntwo ${"a".repeat(50)}\n${"é日".repeat(40)}\n${" ".repeat(30)}`;
-    expect(longestRun(text, 20)).toEqual({ line: 3, length: 80 });
-    expect(longestRun(text, 81)).toBeUndefined();
+    expect(longest(text, 20)).toEqual({ line: 3, length: 80 });
+    expect(longest(text, 81)).toBeUndefined();
+  });
+
+  // between 23 703 and 25 110 of each of these in a row crashed node-llama-cpp 3.21.1
+  it.each(["a", "A", " ", ".", "日"])("are warned of before the lengths that did crash: %j", (character) => {
+    expect(riskyRun).toBeLessThan(23_703);
+    expect(longest(`x\n1${character.repeat(23_703)}2y`)).toEqual({ line: 2, length: 23_703 });
+    expect(longest(`x\n1${character.repeat(riskyRun - 1)}2y`)).toBeUndefined();
   });
 
   it.each([
@@ -14,7 +23,16 @@ describe("runs that may crash llama.cpp's tokenizer", () => {
     ["line breaks count as white space", "\n\r\n\t ".repeat(20), 100],
     ["characters beyond the first plane count once", "\u{1F600}".repeat(40), 40],
   ])("%s", (_name, text, length) => {
-    expect(longestRun(`x1${text}2`, 20)).toMatchObject({ length });
+    expect(longest(`x1${text}2`, 20)).toMatchObject({ length });
+  });
+
+  it("are found wherever they begin and end", () => {
+    for (let before = 0; before < 45; before++) {
+      for (const length of [19, 20, 21, 39, 40, 41]) {
+        const text = `${"1".repeat(before)}${"é".repeat(length)}1`;
+        expect(longest(text, 20)?.length).toBe(length < 20 ? undefined : length);
+      }
+    }
   });
 
   it.each([
@@ -22,6 +40,6 @@ describe("runs that may crash llama.cpp's tokenizer", () => {
     ["words", "word ".repeat(100)],
     ["code", "f(x);".repeat(100)],
   ])("are not %s", (_name, text) => {
-    expect(longestRun(text, 20)).toBeUndefined();
+    expect(longest(text, 20)).toBeUndefined();
   });
 });
