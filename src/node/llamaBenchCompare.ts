@@ -1,11 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { armsOf } from "../core/bench/benchArms";
 import type { VariedOption } from "../core/bench/benchArms";
-import { benchArguments } from "../core/bench/benchArguments";
-import { compare } from "../core/bench/comparison";
+import { benchArguments, speedFlags } from "../core/bench/benchArguments";
+import { compare, defaultThreshold } from "../core/bench/comparison";
 import type { AgreementSample, ComparisonAnswer, ComparisonArm } from "../core/bench/comparison";
+import { historyVersion, type ComparisonResult, type HistoryRecord } from "../core/bench/historyRecord";
 import { eventText } from "../core/bench/interference";
 import type { MonitorReport } from "../core/bench/monitorSample";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { formatText } from "../core/format";
 import { say } from "../core/text";
 import { runLlamaBench } from "./llamaBench";
 import type { BenchCall, BenchRun } from "./llamaBench";
@@ -87,4 +90,47 @@ export async function runComparison(
   } finally {
     await monitor.stop();
   }
+}
+
+/** The line of the history for a comparison. */
+export function recordOfComparison(
+  request: ComparisonRequest,
+  { prefill, generation, monitor, run }: ComparisonReport,
+  at: number,
+): HistoryRecord {
+  const comparison: ComparisonResult = {
+    option: request.varied.flag,
+    values: request.values,
+    depth: request.depth,
+    threshold: request.threshold ?? defaultThreshold,
+    prefill,
+    generation,
+    ...(request.agreement !== undefined && { agreement: request.agreement }),
+  };
+  const [row] = run.rows;
+  return {
+    version: historyVersion,
+    id: randomUUID(),
+    kind: "comparison",
+    at,
+    tool: "llama-bench",
+    key: {
+      ...(row?.key ?? { build: "" }),
+      model: request.options.model ?? request.options.hfRepo ?? row?.key.model ?? "",
+      flags: speedFlags(request.options),
+    },
+    argv: run.argv,
+    seconds: run.seconds,
+    ended: run.cancelled ? "cancelled" : run.failure === undefined ? "finished" : "failed",
+    monitor,
+    comparison,
+    ...(run.failure !== undefined && { error: formatText(run.failure.problem) }),
+    // what cannot be made into an answer is kept as it came
+    ...(run.rejected.length > 0 && {
+      raw: run.rejected
+        .map(({ raw }) => raw)
+        .join("\n")
+        .slice(0, 20_000),
+    }),
+  };
 }

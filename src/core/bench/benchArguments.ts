@@ -35,6 +35,33 @@ function settingArguments(options: LaunchOptions): readonly string[] {
   ];
 }
 
+/**
+ * llama-server's arguments for the same model and the settings that change speed. `context`: tokens of the one slot.
+ */
+export function serverArguments(options: LaunchOptions, context: number): readonly string[] {
+  const { gpuLayers, kvOffload, opOffload, overrideTensor, tensorSplit, devices } = options;
+  return [
+    ...modelArguments(options),
+    ...["-c", String(context), "-np", "1"],
+    ...given("-b", options.batchSize),
+    ...given("-ub", options.ubatchSize),
+    ...given("-fa", options.flashAttn),
+    ...given("-ctk", options.cacheTypeK),
+    ...given("-ctv", options.cacheTypeV),
+    ...given("-t", options.threads),
+    ...given("-ngl", gpuLayers),
+    ...(options.cpuMoe === true ? ["-cmoe"] : given("-ncmoe", options.nCpuMoe)),
+    ...given("-sm", options.splitMode),
+    ...given("-mg", options.mainGpu),
+    ...given("-ts", tensorSplit?.join(",")),
+    ...given("-dev", devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join(",")),
+    ...given("--rpc", options.rpc?.join(",")),
+    ...given("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(",")),
+    ...(kvOffload === false ? ["-nkvo"] : []),
+    ...(opOffload === false ? ["--no-op-offload"] : []),
+  ];
+}
+
 function given(flag: string, value: string | number | undefined): readonly string[] {
   return value === undefined || value === "" ? [] : [flag, String(value)];
 }

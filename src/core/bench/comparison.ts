@@ -46,7 +46,8 @@ export type ComparisonAnswer =
     }
   | { readonly kind: "cannotJudge"; readonly sentence: Text; readonly notes: readonly Text[] };
 
-const defaultThreshold = 0.01;
+/** Differences below this are of no use to anybody. */
+export const defaultThreshold = 0.01;
 /** Options that do nothing while the cache is empty: there, depth 0 shows how the machine itself drifted. */
 const withoutEffectAtDepth0 = new Set(["cacheTypeK", "cacheTypeV"]);
 const leastAgreement = 0.5;

@@ -109,8 +109,14 @@ export function planBench(
 const benchPromptTokens = 512;
 
 function priceOf(seen: Feasibility, depths: readonly number[]): BenchPlan {
-  const generatedTokens = 16;
-  const repetitions = 2;
+  return priceBench(seen, { depths, generatedTokens: 16, repetitions: 2 });
+}
+
+/** What one call of llama-bench with these depths costs. */
+export function priceBench(
+  seen: Feasibility,
+  { depths, generatedTokens, repetitions }: Pick<BenchPlan, "depths" | "generatedTokens" | "repetitions">,
+): BenchPlan {
   const promptTokens = benchPromptTokens;
   const answer =
     (seen.generationSecondsPerToken ?? seen.secondsPerToken) * (repetitions * generatedTokens + 1);

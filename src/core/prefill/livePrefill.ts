@@ -1,0 +1,53 @@
+import { count, say, seconds } from "../text";
+import type { Text } from "../text";
+import type { DepthCurve } from "./depthCurve";
+import { remainingPrefill, type PrefillProgress } from "./liveEta";
+import type { Prediction } from "./prediction";
+
+/** A prompt the server reads now, as it is shown. */
+export interface LivePrefill {
+  /** Tokens read so far, the cached ones included. */
+  readonly processed: number;
+  /** Tokens of the whole prompt; absent where nobody knows. */
+  readonly total?: number;
+  /** The server does not tell the total: it is taken to be the prompt that was estimated here. */
+  readonly assumed: boolean;
+  readonly remaining: Prediction;
+}
+
+/** `expected`: tokens of the prompt that was estimated here, for servers that do not tell how long theirs is. */
+export function livePrefill(
+  seen: { readonly cached: number; readonly total?: number; readonly progress: readonly PrefillProgress[] },
+  { curve, expected }: { readonly curve?: DepthCurve | undefined; readonly expected?: number | undefined },
+): LivePrefill {
+  const processed = seen.progress.at(-1)?.processed ?? seen.cached;
+  const guess = expected !== undefined && expected > processed ? expected : undefined;
+  const total = seen.total ?? guess;
+  const assumed = seen.total === undefined && total !== undefined;
+  if (total === undefined) {
+    return {
+      processed,
+      assumed,
+      remaining: { known: false, reason: say`The server does not tell how long the prompt is.` },
+    };
+  }
+  const remaining = remainingPrefill({ total, cached: seen.cached, progress: seen.progress }, curve);
+  return { processed, total, assumed, remaining };
+}
+
+/** The line of the panel and the tooltip. */
+export function livePrefillText({ processed, total, assumed, remaining }: LivePrefill): Text {
+  if (!remaining.known || total === undefined)
+    return say`The server reads a prompt: ${count(processed)} tokens so far.`;
+  const left = say`${seconds(remaining.seconds)} (${seconds(remaining.lowSeconds)} – ${seconds(remaining.highSeconds)})`;
+  return assumed
+    ? say`The server reads a prompt: ${count(processed)} tokens so far. If it is the one estimated here (${count(total)} tokens), ${left} to go.`
+    : say`The server reads a prompt: ${count(processed)} of ${count(total)} tokens, ${left} to go.`;
+}
+
+/** The same for the status bar. */
+export function livePrefillShort({ processed, remaining }: LivePrefill): Text {
+  return remaining.known
+    ? say`${count(processed)} tokens read, ≈ ${seconds(remaining.seconds)} to go`
+    : say`${count(processed)} tokens read`;
+}
