@@ -1,5 +1,6 @@
 import {
   EventEmitter,
+  ThemeColor,
   ThemeIcon,
   TreeItem,
   TreeItemCheckboxState,
@@ -10,6 +11,7 @@ import {
   type TreeView,
 } from "vscode";
 import { reportOf } from "../core/protocol/panelMessages";
+import { crashRiskName, crashRiskText, riskyFiles } from "../core/report/crashRisk";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
@@ -25,6 +27,8 @@ type Row =
   | { readonly kind: "node"; readonly node: TokenNode }
   | { readonly kind: "skippedGroup"; readonly skipped: readonly SkippedFile[] }
   | { readonly kind: "skipped"; readonly skipped: SkippedFile };
+
+const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
 
 /** The view "Tokens" in the Explorer: files by tokens, largest first, then what was left out and why. */
 export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
@@ -126,6 +130,8 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
         ? say`${count(node.tokens)} · ${share}`
         : say`${count(node.tokens)} · ${share} · ${fileKindName(mark.kind)}`,
     );
+    const [risky] = riskyFiles({ tokens: { files: node.file === undefined ? [] : [node.file] } });
+    if (risky !== undefined) item.description += ` · ${localized(crashRiskName)}`;
     item.checkboxState = pathsOf(node).every((path) => this.leftOut.has(path))
       ? TreeItemCheckboxState.Unchecked
       : TreeItemCheckboxState.Checked;
@@ -137,13 +143,14 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
     if (mark !== undefined) {
       item.tooltip += `\n${localized(say`${fileKindName(mark.kind)}: ${mark.evidence}`)}`;
     }
+    if (risky !== undefined) item.tooltip += `\n${localized(crashRiskText(risky))}`;
     item.accessibilityInformation = { label: item.tooltip };
     item.contextValue = folder ? "folder" : "file";
     if (node.file === undefined) {
       item.iconPath = ThemeIcon.Folder;
     } else {
       item.resourceUri = Uri.file(node.file.file.path);
-      item.iconPath = ThemeIcon.File;
+      item.iconPath = risky === undefined ? ThemeIcon.File : warningIcon;
       item.command = { command: "vscode.open", title: localized(say`Open`), arguments: [item.resourceUri] };
     }
     return item;

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fileKindName } from "../core/report/fileKindName";
+import { crashRiskName } from "../core/report/crashRisk";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { skipReasonText } from "../core/report/skipReasonText";
 import { visibleName } from "../core/report/visibleName";
@@ -11,6 +12,7 @@ import { contextBar } from "./charts/contextBar";
 import { treemapChart } from "./charts/treemapChart";
 import { choiceBar, fileSwitch, kindList, leftOutOf } from "./choice";
 import { card, dataTable, missing, type Cell } from "./parts";
+import { crashNotice } from "./crashNotice";
 import type { View } from "./view";
 
 const rowsAtFirst = 200;
@@ -23,7 +25,7 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
     title: say`Room`,
     question: say`what fills the context`,
     twin: files.length > 0,
-    body: html`${files.length === 0 ? noFiles(view) : choiceBar(view, report)}
+    body: html`${crashNotice(view, report)} ${files.length === 0 ? noFiles(view) : choiceBar(view, report)}
     ${files.length === 0 ? nothing : view.ui.room === "picture" ? treemapChart(view, treeOf(files), leftOutOf(report)) : fileTable(view, report)}
     ${kindList(view, report)} ${contextBar(view, report.acceptance)}
     ${report.tokens.notes.map((note) => html`<p class="dim">${view.words(note)}</p>`)}
@@ -61,17 +63,20 @@ function fileTable(view: View, report: GaugeReport): TemplateResult {
   const plain = (counted: CountedFile): (string | Text)[] => [
     visibleName(counted.file.label),
     ...figures(counted),
-    counted.mark === undefined ? "" : fileKindName(counted.mark.kind),
+    counted.longRun !== undefined
+      ? crashRiskName
+      : counted.mark === undefined
+        ? ""
+        : fileKindName(counted.mark.kind),
   ];
   const figures = ({ file, tokens: own }: CountedFile): Text[] => [
     say`${count(own)}`,
     say`${percent((100 * own) / Math.max(1, tokens.tokens))}`,
     say`${bytes(file.bytes)}`,
   ];
-  const markOf = ({ mark }: CountedFile): string | TemplateResult =>
-    mark === undefined
-      ? ""
-      : html`<span title=${view.words(mark.evidence)}>${view.words(fileKindName(mark.kind))}</span>`;
+  const markOf = ({ mark, longRun }: CountedFile): TemplateResult =>
+    html`${mark === undefined ? nothing : html`<span title=${view.words(mark.evidence)}>${view.words(fileKindName(mark.kind))}</span> `}
+    ${longRun === undefined ? nothing : html`<span class="warning">${view.words(crashRiskName)}</span>`}`;
   return html`${dataTable(
     view,
     say`Files by tokens`,

@@ -1,5 +1,6 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import { fileKindName } from "../../core/report/fileKindName";
+import { crashRiskText, riskyFiles } from "../../core/report/crashRisk";
 import { visibleName } from "../../core/report/visibleName";
 import { count, percent, say } from "../../core/text";
 import type { TokenNode } from "../../core/tokens/tokenTree";
@@ -71,7 +72,7 @@ function leafTile(view: View, tile: Tile, { top, largest, leftOut }: Whole): SVG
     out ? "out" : "",
   ];
   return svg`<g class="tile ${kinds.join(" ")}" @click=${open}>
-    <title>${[title, ...(mark === undefined ? [] : [view.words(fileKindName(mark.kind)), view.words(mark.evidence)]), ...(out ? [view.words(say`not in the prompt`)] : [])].join("\n")}</title>
+    <title>${[title, ...(mark === undefined ? [] : [view.words(fileKindName(mark.kind)), view.words(mark.evidence)]), ...riskyFiles({ tokens: { files: node.file === undefined ? [] : [node.file] } }).map((file) => view.words(crashRiskText(file))), ...(out ? [view.words(say`not in the prompt`)] : [])].join("\n")}</title>
     <rect x=${box.x} y=${box.y} width=${box.width} height=${box.height} rx="3" />
     ${
       mark === undefined
