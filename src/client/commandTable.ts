@@ -24,6 +24,7 @@ import type { ServerStarter } from "./serverStarter";
 import type { SettingsStore } from "./settingsStore";
 import { startServer } from "./startServer";
 import { localized } from "./vscodeText";
+import { warnOfCrash } from "./warnOfCrash";
 
 export interface CommandParts {
   readonly version: string;
@@ -139,6 +140,7 @@ export function commandTable(parts: CommandParts): CommandTable {
       }
       await env.clipboard.writeText(await outside.packPrompt(request, new AbortController().signal));
       window.setStatusBarMessage(localized(say`Prompt copied`), 3000);
+      warnOfCrash(reportOf(gauge.state));
     },
     "llamaGauge.copyDiagnostics": async () => {
       await env.clipboard.writeText(
