@@ -1,15 +1,18 @@
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices";
-import { estimate } from "../core/report/estimate";
+import type { CountCache } from "../core/ports";
+import { estimate, type EstimateParts } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
+import { calibratedParts } from "../node/calibratedParts";
 import { gatherParts } from "../node/estimateParts";
 import { workspaceFiles } from "../node/workspaceFiles";
 import { wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
-import { countJson, serverAccess } from "./count";
+import { countJson, crashWarnings, serverAccess } from "./count";
+import { keptCounts } from "./kept";
 import { device, launchOptions } from "./memory";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
 import { readCurve } from "./predict";
@@ -45,7 +48,7 @@ export const addCheck: CliCommand = (program, context) => {
       const roots = await existing(paths);
       const curve = options.curve === undefined ? undefined : await readCurve(options.curve);
       const access = options.server === undefined ? undefined : serverAccess(options.server);
-      const parts = await gatherParts(
+      const gathered = await gatherParts(
         {
           files: workspaceFiles(),
           server:
@@ -60,10 +63,15 @@ export const addCheck: CliCommand = (program, context) => {
         },
         signal,
       );
-      if (access !== undefined && !parts.server.known) {
-        const { reason, why, remedy } = parts.server;
+      if (access !== undefined && !gathered.server.known) {
+        const { reason, why, remedy } = gathered.server;
         throw new UserError(reason ?? "refused", why, remedy);
       }
+      let cache: CountCache | undefined;
+      const parts: EstimateParts = {
+        ...(await calibratedParts(gathered, { openVocabulary }, signal)),
+        countCache: async (fingerprint) => (cache = await keptCounts(fingerprint)),
+      };
       const report = await estimate(
         {
           scope: { label: paths.join(", "), roots },
@@ -73,10 +81,11 @@ export const addCheck: CliCommand = (program, context) => {
         },
         parts,
         ({ filesDone, filesFound, tokens }) =>
-          printProgress(`${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+          printProgress(() => `${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
         signal,
       );
       endProgress();
+      await cache?.flush();
       if (options.json) printJson(reportJson(report));
       else printLines(reportLines(report));
       const { kind } = report.verdict;
@@ -92,6 +101,7 @@ function reportJson(report: GaugeReport): object {
     server: flat(report.server),
     model: flat(report.model),
     memory: flat(report.memory),
+    warnings: crashWarnings(report),
   };
 }
 
@@ -105,6 +115,7 @@ function reportLines(report: GaugeReport): string[] {
     formatText(verdict.sentence),
     ...verdict.reasons.map((reason) => `- ${formatText(reason)}`),
     ...verdict.remedies.map((step) => `→ ${formatText(step)}`),
+    ...crashWarnings(report).map((warning) => `! ${formatText(warning)}`),
     `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}`,
     `${formatNumber(tokens.files.length)} files, ${formatNumber(tokens.skipped.length)} skipped`,
     ...(memory === undefined

@@ -1,11 +1,15 @@
 import { formatNumber, formatSeconds, formatText } from "../core/format";
 import type { Tokenizer } from "../core/ports";
+import { crashRiskRemedy, crashRiskText, riskyFiles } from "../core/report/crashRisk";
+import type { Text } from "../core/text";
 import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { countFiles } from "../core/tokens/countFiles";
 import { isExact, type TokenCount } from "../core/tokens/tokenCount";
+import { fingerprinted } from "../node/calibratedTokenizer";
 import { HttpLlamaServer } from "../node/llamaServer";
 import { workspaceFiles } from "../node/workspaceFiles";
 import type { CliCommand } from "./command";
+import { keptCounts } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
 import { openVocabulary } from "./vocabulary";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
@@ -13,6 +17,7 @@ import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
 interface CountOptions extends WalkFlags {
   readonly model?: string;
   readonly server?: string;
+  readonly cache: boolean;
   readonly json?: true;
 }
 
@@ -25,18 +30,22 @@ export const addCount: CliCommand = (program, { signal }) => {
       .option("--model <file>", "count in the vocabulary of this GGUF")
       .option("--server <url>", "count with the /tokenize of this llama-server"),
   )
+    .option("--no-cache", "count every file again, keep nothing")
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CountOptions) => {
       const roots = await existing(paths);
       const tokenizer = await chosenTokenizer(options, signal);
+      const { fingerprint } = tokenizer;
+      const cache = fingerprint === undefined || !options.cache ? undefined : await keptCounts(fingerprint);
       const counted = await countFiles(
-        { files: workspaceFiles(), tokenizer, clock: Date },
+        { files: workspaceFiles(), tokenizer, clock: Date, ...(cache && { cache }) },
         { roots, options: walkOptions(options) },
         ({ filesDone, filesFound, tokens }) =>
-          printProgress(`${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+          printProgress(() => `${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
         signal,
       );
       endProgress();
+      await cache?.flush();
       if (options.json) printJson(countJson(counted));
       else printLines(countLines(counted));
     });
@@ -45,7 +54,8 @@ export const addCount: CliCommand = (program, { signal }) => {
 async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Promise<Tokenizer> {
   if (options.server !== undefined) {
     const server = new HttpLlamaServer(serverAccess(options.server));
-    return server.tokenizer(await server.facts(signal));
+    const facts = await server.facts(signal);
+    return fingerprinted(server.tokenizer(facts), facts, signal);
   }
   return options.model === undefined ? assumedTokenizer() : openVocabulary(options.model, signal);
 }
@@ -62,7 +72,13 @@ export function countJson({ tokens, tokenizer, files, skipped, seconds, notes }:
     tokens,
     exact: isExact(tokenizer),
     tokenizer,
-    files: files.map(({ file, tokens }) => ({ path: file.label, tokens, bytes: file.bytes })),
+    files: files.map(({ file, tokens, mark, longRun }) => ({
+      path: file.label,
+      tokens,
+      bytes: file.bytes,
+      ...(mark && { mark: mark.kind }),
+      ...(longRun && { longRun }),
+    })),
     skipped: skipped.map(({ label, reason, folder, detail }) => ({
       path: label,
       reason,
@@ -70,8 +86,15 @@ export function countJson({ tokens, tokenizer, files, skipped, seconds, notes }:
       ...(detail !== undefined && { detail }),
     })),
     notes,
+    warnings: crashWarnings({ tokens: { files } }),
     seconds,
   };
+}
+
+/** What to know before the text is sent. */
+export function crashWarnings(report: Parameters<typeof riskyFiles>[0]): readonly Text[] {
+  const risky = riskyFiles(report).map(crashRiskText);
+  return risky.length === 0 ? [] : [...risky, crashRiskRemedy];
 }
 
 function countLines({ tokens, tokenizer, files, skipped, seconds, notes }: TokenCount): string[] {
@@ -91,5 +114,6 @@ function countLines({ tokens, tokenizer, files, skipped, seconds, notes }: Token
         : `assumed, ±${formatNumber(spread * 100)} %: name a --model or a --server`),
     `${formatNumber(skipped.length)} skipped, ${formatSeconds(seconds)}`,
     ...notes.map((note) => formatText(note)),
+    ...crashWarnings({ tokens: { files } }).map((warning) => `! ${formatText(warning)}`),
   ];
 }

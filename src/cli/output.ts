@@ -23,8 +23,9 @@ export function printError(message: string): void {
 }
 
 /** Progress for people at a terminal; nothing where stderr is a file or a pipe. */
-export function printProgress(message: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${printable(message)}`);
+export function printProgress(message: string | (() => string)): void {
+  if (!process.stderr.isTTY) return;
+  process.stderr.write(`\r\x1b[2K${printable(typeof message === "string" ? message : message())}`);
 }
 
 export function endProgress(): void {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -7,6 +8,7 @@ import type { ReadCount } from "../core/tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "../core/tokens/tokenCount";
 import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessages";
 import { TokenWorkers } from "./tokenWorkers";
+import { keyOf } from "./textKey";
 import { mostReadBytes } from "./workspaceFiles";
 import { TimeLimitError, within } from "./workspaceFilesLimits";
 
@@ -24,7 +26,7 @@ export interface GgufTokenizerOptions {
 
 /** The tokenizer of a GGUF file, offline and exact. */
 export interface GgufTokenizer extends Tokenizer {
-  /** Equal for vocabularies that give the same tokens: a key for counts that are kept. */
+  /** Equal for vocabularies and code that give the same tokens: a key for counts that are kept. */
   readonly fingerprint: string;
   countPromptPieces(pieces: readonly string[], signal: AbortSignal): Promise<number>;
   countFiles(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]>;
@@ -43,8 +45,9 @@ const mostWorkers = 4;
  */
 export async function openGgufTokenizer(file: string, options: GgufTokenizerOptions): Promise<GgufTokenizer> {
   const size = options.workers ?? Math.min(mostWorkers, Math.max(2, availableParallelism() - 1));
+  const workerFile = options.workerFile ?? besideThisProgram();
   const workers = new TokenWorkers({
-    workerFile: options.workerFile ?? besideThisProgram(),
+    workerFile,
     size,
     ...(options.onCrash ? { onCrash: options.onCrash } : {}),
   });
@@ -59,11 +62,16 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
       pre: keys.pre ?? keys.model,
       splitsByRegex,
     };
-    return new PooledTokenizer(workers, block, identity, fingerprint);
+    return new PooledTokenizer(workers, block, identity, `${fingerprint} ${await programKey(workerFile)}`);
   } catch (error) {
     await workers.close();
     throw error;
   }
+}
+
+/** Other code may count otherwise. */
+async function programKey(file: string | URL): Promise<string> {
+  return keyOf(await readFile(file));
 }
 
 function besideThisProgram(): string {
