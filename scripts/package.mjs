@@ -20,7 +20,7 @@ export async function packageExtension({ target = path.join(root, "out/llama-gau
     writeFileSync(path.join(stage, "NOTICE"), notice(root, inputs));
     writeFileSync(path.join(stage, "package.json"), shippedManifest());
     const wanted =
-      /^(\.vscodeignore|README\.md|LICENSE|CHANGELOG\.md|package\.nls(\.[\w-]+)?\.json|media|syntaxes|l10n)$/;
+      /^(\.vscodeignore|README\.md|LICENSE|CHANGELOG\.md|package\.nls(\.[\w-]+)?\.json|media|syntaxes|docs|l10n)$/;
     for (const name of readdirSync(root).filter((name) => wanted.test(name))) {
       cpSync(path.join(root, name), path.join(stage, name), { recursive: true });
     }

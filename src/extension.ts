@@ -45,10 +45,13 @@ export function activate(context: ExtensionContext): void {
   store.add(new StatusBar(gauge, editorTokens));
   store.add(new TokenTreeView(gauge));
 
-  store.add(startLanguageClient(context.extensionUri, log, languageOutside()));
+  const answerReserve = (): number => settings.value.answerReserveTokens;
+  const outsideOfPresets = languageOutside({ historyFolder: cacheFolder, answerReserve });
+  const presets = store.add(startLanguageClient(context.extensionUri, log, outsideOfPresets));
 
   store.add(keepUpToDate(gauge));
   store.add(settings.onDidChange(() => gauge.markStale()));
+  store.add(settings.onDidChange(() => presets.refresh()));
   store.add(starter.onDidChange(() => gauge.markStale()));
   store.add(
     gauge.onDidChange((state) => {
@@ -63,7 +66,10 @@ export function activate(context: ExtensionContext): void {
 
   store.add(
     registerCommands(
-      commandTable({ version, gauge, panel, settings, keys, starter, log, outside: adapters.outside }),
+      commandTable({
+        ...{ version, gauge, panel, settings, keys, starter, log, outside: adapters.outside },
+        refreshPresets: () => presets.refresh(),
+      }),
       log,
     ),
   );

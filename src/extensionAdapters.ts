@@ -3,14 +3,16 @@ import type { Estimator } from "./client/estimator";
 import type { WhatIfOutside } from "./client/whatIfDesk";
 import type { Disposable } from "./client/lifecycle";
 import { Estimates, type EstimatesOptions } from "./extensionEstimates";
+import { probeOf } from "./extensionProbe";
 import { discoverServers, lockedServer, offeredModels, serverOptions } from "./extensionServers";
 
 /** The extension's ways to the outside. What is behind them is loaded at its first use. */
 export function extensionAdapters(options: EstimatesOptions): Disposable & {
   readonly estimator: Estimator;
   readonly outside: Outside;
-} {
+  readonly surroundings: Estimates["surroundings"];
   readonly whatIf: WhatIfOutside;
+} {
   const { settings, keys, nearby } = options;
   const estimates = new Estimates(options);
   return {
@@ -32,15 +34,17 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
         return changesAsDiff(folder, scope, signal);
       },
       probe: (callbacks, signal) => estimates.probe(callbacks, signal),
+      probeOf: (target) => probeOf(target, options.cacheFolder),
       lockedServer: async (signal) => lockedServer(await serverOptions(settings.value, keys, nearby), signal),
       offeredModels: (url, signal) => offeredModels(url, keys, signal),
       now: Date.now,
     },
-    dispose: () => estimates.dispose(),
-  };
     whatIf: {
       judge: (report, change) => estimates.whatIf(report, change),
       table: (change) => Promise.resolve(estimates.contextTable(change)),
       modelPath: () => estimates.modelPath,
     },
+    surroundings: (signal) => estimates.surroundings(signal),
+    dispose: () => estimates.dispose(),
+  };
 }

@@ -1,7 +1,10 @@
 import { stat } from "node:fs/promises";
 import type { LanguageClientOutside } from "./client/languageClient";
+import type { HistoryRecord } from "./core/bench/historyRecord";
 import type { Model } from "./core/model/model";
 import type { MemoryDevice } from "./core/memory/devices";
+import type { SectionWait } from "./core/preset/sectionWait";
+import type { SectionCostRequest } from "./core/protocol/serverRequests";
 import { UserError } from "./core/userError";
 
 /** Models of one or two presets. */
@@ -9,15 +12,25 @@ const maxModels = 30;
 /** Free memory is measured again after this. */
 const devicesAgeMs = 60_000;
 
-/** What the language server may know of files and devices; everything is loaded at its first use. */
-export function languageOutside(): LanguageClientOutside {
+export interface LanguageOutsideOptions {
+  /** Where the history of measured speeds is kept. */
+  readonly historyFolder: string;
+  /** Tokens kept for the answer. */
+  readonly answerReserve: () => number;
+}
+
+/** What the language server may know of files, devices and speeds; everything is loaded at its first use. */
+export function languageOutside({
+  historyFolder,
+  answerReserve,
+}: LanguageOutsideOptions): LanguageClientOutside {
   const models = new Map<string, Promise<Model>>();
   let devices: { readonly at: number; readonly value: Promise<readonly MemoryDevice[]> } | undefined;
+  let history: { readonly stamp: string; readonly value: Promise<readonly HistoryRecord[]> } | undefined;
 
   async function modelAt(path: string, signal: AbortSignal): Promise<Model | undefined> {
     try {
-      const { mtimeMs, size } = await stat(path);
-      const key = `${path}\0${mtimeMs}\0${size}`;
+      const key = `${path}\0${await stampOf(path)}`;
       const known = models.get(key) ?? readModel(path, signal);
       if (models.size >= maxModels) models.clear();
       models.set(key, known);
@@ -36,20 +49,61 @@ export function languageOutside(): LanguageClientOutside {
     return devices.value;
   }
 
+  /** Read again only where the file has changed: every section asks. */
+  async function measuredSpeeds(signal: AbortSignal): Promise<readonly HistoryRecord[]> {
+    const { HistoryStore } = await import("./node/historyStore");
+    const store = new HistoryStore(historyFolder);
+    const stamp = await stampOf(store.file).catch(() => undefined);
+    if (stamp === undefined) return [];
+    if (history?.stamp !== stamp) {
+      const records = store.read(signal).then(
+        (content) => content.records,
+        () => [],
+      );
+      history = { stamp, value: records };
+    }
+    return history.value;
+  }
+
+  async function waitOf(
+    { options, modelPath }: SectionCostRequest,
+    nCtxPerSlot: number,
+    signal: AbortSignal,
+  ): Promise<SectionWait | undefined> {
+    const records = await measuredSpeeds(signal);
+    if (records.length === 0) return undefined;
+    const { sectionWait } = await import("./core/preset/sectionWait");
+    const [reserve, now] = [answerReserve(), Date.now()];
+    return sectionWait({ records, modelPath, options, nCtxPerSlot, answerReserve: reserve, now });
+  }
+
   return {
     modelFacts: async (path, signal) => {
       const { modelFacts } = await import("./core/preset/sectionCost");
       const model = await modelAt(path, signal);
       return model && modelFacts(model);
     },
-    sectionCost: async ({ options, modelPath }, signal) => {
-      const model = await modelAt(modelPath, signal);
+    sectionCost: async (request, signal) => {
+      const model = await modelAt(request.modelPath, signal);
       if (model === undefined) return undefined;
-      const { memoryBudget } = await import("./core/memory/memoryBudget");
-      const { sectionCost } = await import("./core/preset/sectionCost");
-      return sectionCost(memoryBudget(model, options, await freeDevices(signal)));
+      const { sectionBudget, sectionCost } = await import("./core/preset/sectionCost");
+      const budget = sectionBudget(model, request.options, await freeDevices(signal));
+      return sectionCost(budget, await waitOf(request, budget.report.context.nCtxPerSlot, signal));
+    },
+    cachedModel: async ({ hfRepo, hfFile }, signal) => {
+      const { cachedModelFile } = await import("./node/hubCache");
+      return cachedModelFile(hfRepo, hfFile, signal);
+    },
+    repositories: async (signal) => {
+      const { cachedRepositories } = await import("./node/hubCache");
+      return cachedRepositories(signal);
     },
   };
+}
+
+async function stampOf(file: string): Promise<string> {
+  const { mtimeMs, size } = await stat(file);
+  return `${mtimeMs} ${size}`;
 }
 
 async function readModel(path: string, signal: AbortSignal): Promise<Model> {

@@ -1,14 +1,18 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { formatText } from "../core/format";
-import type { ModelFacts } from "../core/launch/launchRules";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { MemoryDevice } from "../core/memory/devices";
+import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import type { Finding } from "../core/preset/finding";
 import { lintBytes } from "../core/preset/lintBytes";
-import { readPreset } from "../core/preset/presetModels";
-import { modelFacts } from "../core/preset/sectionCost";
+import { readPreset, type PresetModel } from "../core/preset/presetModels";
+import { beyondMemory, modelFacts } from "../core/preset/sectionCost";
 import { UserError } from "../core/userError";
+import { budgetDevices, measureMemory } from "../node/devices";
 import { readGgufHeader } from "../node/ggufModelSource";
+import { cachedModelFile } from "../node/hubCache";
 import type { CliCommand } from "./command";
 import { exitCode, printJson, printLines } from "./output";
 import { bytesOf } from "./textFile";
@@ -22,10 +26,19 @@ export const addLint: CliCommand = (program, context) => {
     .action(async (file: string, options: { json?: true }) => {
       const bytes = await bytesOf(file);
       const folder = path.dirname(file);
-      const models = await readModels(new TextDecoder().decode(bytes), folder, context.signal);
+      const { models } = readPreset(new TextDecoder().decode(bytes));
+      const headers = await readModels(models, folder, context.signal);
+      const devices = headers.size === 0 ? [] : await measuredDevices(context.signal);
       const findings = lintBytes(bytes, {
         fileExists: (name) => fileExists(name, folder),
-        modelFacts: (name) => models.get(name),
+        modelFacts: (options) => {
+          const model = headers.get(nameOf(options));
+          return model && modelFacts(model);
+        },
+        memory: ({ options }) => {
+          const model = headers.get(nameOf(options));
+          return model && beyondMemory(model, options, devices);
+        },
       });
       if (options.json) printJson({ findings });
       else printLines(findings.map((finding) => findingLine(file, finding)));
@@ -39,24 +52,45 @@ function fileExists(name: string, folder: string): boolean | undefined {
   return found || path.isAbsolute(name) ? found : undefined;
 }
 
-/** Facts of the models that lie on this machine, by the names the preset gives them. */
+/** What tells the models of a preset apart. */
+const nameOf = ({ model, hfRepo, hfFile }: LaunchOptions): string =>
+  model === undefined ? `${hfRepo ?? ""}\0${hfFile ?? ""}` : model;
+
+/** Headers of the models that lie on this machine, by `nameOf`; those of `hf` in llama.cpp's cache. */
 async function readModels(
-  text: string,
+  models: readonly PresetModel[],
   folder: string,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ModelFacts>> {
-  const names = new Set(readPreset(text).models.flatMap(({ options }) => options.model ?? []));
-  const facts = new Map<string, ModelFacts>();
-  for (const name of names) {
-    if (name === "" || name.includes("\0") || fileExists(name, folder) !== true) continue;
+): Promise<ReadonlyMap<string, Model>> {
+  const found = new Map<string, Model>();
+  const named = new Map(models.map(({ options }) => [nameOf(options), options]));
+  for (const [name, options] of named) {
+    const file = await fileOf(options, folder, signal);
+    if (file === undefined) continue;
     try {
-      facts.set(name, modelFacts(modelOf(await readGgufHeader(path.resolve(folder, name), signal))));
+      found.set(name, modelOf(await readGgufHeader(file, signal)));
     } catch (error) {
       // what is no model says nothing; llama-server will say it
       if (!(error instanceof UserError)) throw error;
     }
   }
-  return facts;
+  return found;
+}
+
+async function fileOf(
+  { model, hfRepo, hfFile }: LaunchOptions,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (model === undefined) {
+    return hfRepo === undefined ? undefined : await cachedModelFile(hfRepo, hfFile, signal);
+  }
+  const there = model !== "" && !model.includes("\0") && fileExists(model, folder) === true;
+  return there ? path.resolve(folder, model) : undefined;
+}
+
+async function measuredDevices(signal: AbortSignal): Promise<readonly MemoryDevice[]> {
+  return budgetDevices(await measureMemory({}, signal));
 }
 
 const findingLine = (file: string, { line, column, severity, code, message }: Finding): string =>

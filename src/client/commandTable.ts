@@ -12,10 +12,12 @@ import { runEstimate } from "./estimateTask";
 import type { Gauge } from "./gauge";
 import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./gitScopeChoice";
 import type { OutputLog } from "./log";
+import type { LadderCommandId } from "./ladderCommands";
 import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
 import { choosePackOrder } from "./packOrderChoice";
 import type { GaugePanel } from "./panel";
+import { probeSection, type ProbeTarget } from "./probeSection";
 import { chooseOfferedModel, type OfferedModel } from "./routerModelChoice";
 import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
 import type { ApiKeys } from "./secrets";
@@ -35,6 +37,8 @@ export interface CommandParts {
   readonly starter: ServerStarter;
   readonly log: OutputLog;
   readonly outside: Outside;
+  /** What sections of presets cost may have changed. */
+  readonly refreshPresets: () => void;
 }
 
 /** What commands need of the world outside the editor. */
@@ -51,11 +55,13 @@ export interface Outside extends GitOutside {
   readonly countText: (text: string, signal: AbortSignal) => Promise<number | undefined>;
   /** Measures the running server's prefill by depth. */
   readonly probe: Probe;
+  /** The same on a server whose options are known. */
+  readonly probeOf: (target: ProbeTarget) => Probe;
   readonly now: () => number;
 }
 
 /** What each command does. */
-export function commandTable(parts: CommandParts): CommandTable {
+export function commandTable(parts: CommandParts): Omit<CommandTable, LadderCommandId> {
   const { gauge, panel, settings, keys, starter, log, outside } = parts;
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {
@@ -124,10 +130,15 @@ export function commandTable(parts: CommandParts): CommandTable {
       if (url !== undefined) await repeat();
       return url;
     },
-    "llamaGauge.runDepthProbe": async () => {
-      const report = await runDepthProbe(outside.probe);
+    "llamaGauge.runDepthProbe": async (...args) => {
+      // a section of a preset, where its code lens was clicked
+      const report =
+        args[0] === undefined
+          ? await runDepthProbe(outside.probe)
+          : await probeSection(starter, args[0], outside.probeOf);
+      parts.refreshPresets();
       await repeat();
-      return report.ended;
+      return report?.ended;
     },
     "llamaGauge.copyPackedPrompt": async () => {
       const request = gauge.request;
@@ -150,7 +161,7 @@ export function commandTable(parts: CommandParts): CommandTable {
     },
     "llamaGauge.showLog": () => log.show(),
     "llamaGauge.explainLog": explainActiveLog,
-    "llamaGauge.checkCommandLine": checkSelection,
+    "llamaGauge.checkCommandLine": (...args) => checkSelection(args[0]),
   };
 
   async function repeat(): Promise<unknown> {

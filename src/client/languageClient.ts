@@ -1,6 +1,7 @@
 import { commands, env, l10n, languages, Uri, window, workspace, type TextDocument } from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
 import type { ModelFacts } from "../core/launch/launchRules";
+import { scriptLanguages } from "../core/launch/scriptText";
 import { looksLikeLog } from "../core/logs/logPhases";
 import { looksLikePreset } from "../core/preset/presetEdits";
 import {
@@ -8,15 +9,18 @@ import {
   logLanguage,
   presetLanguage,
   requests,
+  type CachedModelRequest,
   type ModelFactsRequest,
   type SectionCost,
   type SectionCostRequest,
   type ServerSettings,
 } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
-import { copyCommandLine, textProvider, textScheme } from "./languageCommands";
+import { findingPages, findingScheme } from "./findingPages";
+import { copyCommandLine, showSectionBudget, textProvider, textScheme } from "./languageCommands";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import type { OutputLog } from "./log";
+import { reportingErrors } from "./notify";
 import { localized } from "./vscodeText";
 
 /** What the language server asks of the outside; both may take time and may not know. */
@@ -26,18 +30,14 @@ export interface LanguageClientOutside {
     request: SectionCostRequest,
     signal: AbortSignal,
   ) => Promise<SectionCost | undefined>;
+  readonly cachedModel?: (request: CachedModelRequest, signal: AbortSignal) => Promise<string | undefined>;
+  readonly repositories?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 export interface RunningLanguageClient extends Disposable {
   /** Figures of sections may have changed (another curve, another device): ask again. */
   refresh(): void;
 }
-
-/** Scripts and other files in which a command line of llama-server may stand. */
-const scriptLanguages = [
-  ...["shellscript", "powershell", "bat"],
-  ...["json", "jsonc", "yaml", "dockercompose", "dockerfile"],
-];
 
 /** A server that keeps crashing is left alone after this many restarts within three minutes. */
 const maxRestarts = 3;
@@ -74,6 +74,14 @@ export function startLanguageClient(
       if (!workspace.isTrusted) return null;
       return (await outside.sectionCost?.(request, ended.signal)) ?? null;
     });
+    client.onRequest(requests.cachedModel, async (request: CachedModelRequest) => {
+      if (!workspace.isTrusted) return null;
+      return (await outside.cachedModel?.(request, ended.signal)) ?? null;
+    });
+    client.onRequest(requests.repositories, async () => {
+      if (!workspace.isTrusted) return [];
+      return (await outside.repositories?.(ended.signal)) ?? [];
+    });
     try {
       await client.start();
     } catch (error) {
@@ -101,7 +109,13 @@ export function startLanguageClient(
   workspace.textDocuments.forEach(notice);
   store.add(workspace.onDidOpenTextDocument(notice));
   store.add(workspace.registerTextDocumentContentProvider(textScheme, textProvider));
+  store.add(workspace.registerTextDocumentContentProvider(findingScheme, findingPages(extensionUri)));
   store.add(commands.registerCommand(lensCommands.copyCommandLine, copyCommandLine));
+  store.add(
+    commands.registerCommand(lensCommands.showBudget, (...args: readonly unknown[]) =>
+      reportingErrors(lensCommands.showBudget, log, () => showSectionBudget(...args)),
+    ),
+  );
   store.add(workspace.onDidGrantWorkspaceTrust(refresh));
   store.add({
     dispose: () => {
@@ -117,6 +131,7 @@ function clientOptions(): LanguageClientOptions {
     trusted: workspace.isTrusted,
     locale: env.language,
     translations: l10n.bundle ?? {},
+    documentation: `${findingScheme}:`,
   };
   return {
     documentSelector: [presetLanguage, logLanguage, ...scriptLanguages].map((language) => ({ language })),

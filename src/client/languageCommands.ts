@@ -8,7 +8,9 @@ import {
   type TextEditor,
 } from "vscode";
 import { joinCommandLine } from "../core/launch/joinCommandLine";
+import type { ScriptText } from "../core/launch/scriptText";
 import type { Shell } from "../core/launch/splitCommandLine";
+import { formatBytes } from "../core/format";
 import type { SectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
@@ -20,6 +22,35 @@ export async function copyCommandLine(...[argument]: readonly unknown[]): Promis
   const shell: Shell = process.platform === "win32" ? "powershell" : "posix";
   await env.clipboard.writeText(joinCommandLine(["llama-server", ...words], shell));
   window.setStatusBarMessage(localized(say`Command line copied`), 3000);
+}
+
+/** Code lens of a section: what it needs, as a table by device. */
+export async function showSectionBudget(...[argument]: readonly unknown[]): Promise<void> {
+  const { section, cost } = argument as SectionCommand;
+  if (cost === undefined) {
+    throw new UserError(
+      "notFound",
+      say`What ${section} costs is not known: its model's file is not on this machine, or the workspace is not trusted.`,
+      say`Name a file that is there, and trust the workspace.`,
+    );
+  }
+  const size = (value: number | undefined): string =>
+    value === undefined ? "" : formatBytes(value, env.language);
+  const heads = [say`Device`, say`Weights`, say`Context`, say`Compute`, say`Total`, say`Free now`];
+  const rows = cost.devices.map(({ name, weights, context, compute, total, free }) => [
+    escaped(name),
+    ...[weights, context, compute, total, free].map(size),
+  ]);
+  const table = [heads.map((head) => localized(head)), ["---", ...heads.slice(1).map(() => "---:")], ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+  const lines = cost.lines.map((line) => `- ${escaped(localized(line))}`).join("\n");
+  const beyond = cost.beyond === undefined ? "" : `\n\n**${escaped(localized(cost.beyond))}**`;
+  const origin = localized(say`Computed from the model's header, as llama.cpp allocates.`);
+  await showMarkdown(
+    localized(say`Memory of ${section}`),
+    `**${escaped(localized(cost.verdict))}**${beyond}\n\n${table}\n\n${lines}\n\n${origin}`,
+  );
 }
 
 /** Explains the selection, or the whole text of the active editor. */
@@ -45,12 +76,11 @@ export async function explainActiveLog(): Promise<void> {
   await showMarkdown(localized(say`What this log says`), text);
 }
 
-/** Checks the llama-server commands in the selection, or in the line of the cursor. */
-export async function checkSelection(): Promise<void> {
-  const { selection, document } = activeEditor();
-  const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+/** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
+export async function checkSelection(argument?: unknown): Promise<void> {
   const { checkCommands, noServerCommand } = await import("../core/launch/commandReport");
-  const commandsFound = checkCommands(text, shellOf(document.languageId, text));
+  const { text, shell, at } = (await scriptOfLens(argument)) ?? selectedScript();
+  const commandsFound = checkCommands(text, shell).filter(({ start }) => at === undefined || start === at);
   if (commandsFound.length === 0) {
     throw new UserError("invalidInput", noServerCommand, say`Select a command that starts llama-server.`);
   }
@@ -62,6 +92,26 @@ export async function checkSelection(): Promise<void> {
     return `${title}\n\n${lines.length === 0 ? localized(say`llama-server takes this command line as it is.`) : lines.join("\n")}`;
   });
   await showMarkdown(localized(say`Command line of llama-server`), parts.join("\n\n"));
+}
+
+interface CheckedScript extends ScriptText {
+  /** Where the command begins that is meant; absent: all of them. */
+  readonly at?: number;
+}
+
+async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefined> {
+  if (typeof argument !== "object" || argument === null || !("section" in argument)) return undefined;
+  const { uri, at } = argument as SectionCommand;
+  const { scriptText } = await import("../core/launch/scriptText");
+  const document = await workspace.openTextDocument(Uri.parse(uri));
+  const script = scriptText(document.getText(), document.languageId);
+  return script && { ...script, ...(at !== undefined && { at }) };
+}
+
+function selectedScript(): CheckedScript {
+  const { selection, document } = activeEditor();
+  const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+  return { text, shell: shellOf(document.languageId, text) };
 }
 
 const severityWords = {
@@ -85,7 +135,8 @@ function shellOf(languageId: string, text: string): Shell {
 export const textScheme = "llama-gauge-text";
 export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
 
-async function showMarkdown(title: string, content: string): Promise<void> {
+/** A page of Markdown, made for reading. */
+export async function showMarkdown(title: string, content: string): Promise<void> {
   const uri = Uri.from({
     scheme: textScheme,
     path: `/${title.replace(/[/\\:]/g, " ")}.md`,
@@ -96,6 +147,6 @@ async function showMarkdown(title: string, content: string): Promise<void> {
 }
 
 /** Words of logs and files must not become markup. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
 }

@@ -21,8 +21,30 @@ export async function startServer(
 /** The section or command line a code lens belongs to. */
 export async function requestOfLens(argument: unknown): Promise<StartRequest | undefined> {
   if (typeof argument !== "object" || argument === null || !("section" in argument)) return undefined;
-  const { uri, section } = argument as SectionCommand;
-  return requestOfSection(await workspace.openTextDocument(Uri.parse(uri)), section);
+  const { uri, section, at } = argument as SectionCommand;
+  const document = await workspace.openTextDocument(Uri.parse(uri));
+  return at === undefined ? requestOfSection(document, section) : requestOfScript(document, section, at);
+}
+
+/** A command line of a script, without the shell that would run it. */
+async function requestOfScript(document: TextDocument, name: string, at: number): Promise<StartRequest> {
+  const { scriptText } = await import("../core/launch/scriptText");
+  const { checkCommands } = await import("../core/launch/commandReport");
+  const script = scriptText(document.getText(), document.languageId);
+  const command = script && checkCommands(script.text, script.shell).find(({ start }) => start === at);
+  if (command?.isPlain !== true) {
+    throw new UserError(
+      "invalidInput",
+      say`The command line is not there any more, or has variables that only its shell knows.`,
+      say`Start it in a terminal.`,
+    );
+  }
+  const folder = folderOf(document.uri) ?? workspaceFolder();
+  return {
+    name: `llama-server ${name}`,
+    arguments: command.arguments,
+    ...(folder !== undefined && { folder }),
+  };
 }
 
 async function requestOfCursor(): Promise<StartRequest | undefined> {
@@ -50,10 +72,19 @@ async function requestOfSection(document: TextDocument, section: string): Promis
   const folder = folderOf(document.uri) ?? workspaceFolder();
   return {
     name: `llama-server ${section}`,
-    arguments: startArguments(preset, model),
+    arguments: absoluteModel(startArguments(preset, model), folder),
     preset: { uri: document.uri.toString(), section },
     ...(folder !== undefined && { folder }),
   };
+}
+
+/** What is measured is kept under the model's path, which must mean the same file everywhere. */
+function absoluteModel(argv: readonly string[], folder: string | undefined): readonly string[] {
+  return argv.map((word, index) =>
+    argv[index - 1] === "--model" && folder !== undefined && !/^(?:[\\/]|[A-Za-z]:)/.test(word)
+      ? Uri.joinPath(Uri.file(folder), word).fsPath
+      : word,
+  );
 }
 
 async function requestOfSetting(serverArguments: string): Promise<StartRequest> {

@@ -1,7 +1,6 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
-import os from "node:os";
 import path from "node:path";
-import { usualModelPlaces, type HomeOf, type ModelPlace } from "./modelFinderPlaces";
+import { thisHome, usualModelPlaces, type ModelPlace } from "./modelFinderPlaces";
 import { quantisationOfName, readGgufHead } from "./modelFinderQuantisation";
 import { within } from "./workspaceFilesLimits";
 
@@ -71,11 +70,6 @@ export async function findModelFiles(
     else await search.folder(place.folder, place, place.depth);
   }
   return search.result();
-}
-
-function thisHome(): HomeOf {
-  const platform = process.platform === "darwin" || process.platform === "win32" ? process.platform : "linux";
-  return { platform, home: os.homedir(), env: process.env };
 }
 
 class Search {

@@ -1,3 +1,4 @@
+import os from "node:os";
 import path from "node:path";
 
 /** A folder models are usually kept in, and how many levels below it they may lie. */
@@ -13,6 +14,22 @@ export interface HomeOf {
   readonly platform: "linux" | "darwin" | "win32";
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** This user on this machine. */
+export function thisHome(): HomeOf {
+  const platform = process.platform === "darwin" || process.platform === "win32" ? process.platform : "linux";
+  return { platform, home: os.homedir(), env: process.env };
+}
+
+/** Where llama.cpp keeps what `-hf` downloads (common/hf-cache.cpp): the first of these variables that is set. */
+export function hubCacheFolder({ platform, home, env }: HomeOf): string {
+  const paths = platform === "win32" ? path.win32 : path.posix;
+  const own = set(env["LLAMA_CACHE"]) ?? set(env["HF_HUB_CACHE"]) ?? set(env["HUGGINGFACE_HUB_CACHE"]);
+  if (own !== undefined) return own;
+  const hubHome = set(env["HF_HOME"]);
+  if (hubHome !== undefined) return paths.join(hubHome, "hub");
+  return paths.join(set(env["XDG_CACHE_HOME"]) ?? paths.join(home, ".cache"), "huggingface", "hub");
 }
 
 /**
@@ -44,7 +61,8 @@ export function usualModelPlaces({ platform, home, env }: HomeOf): readonly Mode
   const ollama = (folder: string): ModelPlace => ({ place: "Ollama", folder, layout: "ollama", depth: 0 });
   const ollamaModels = set(env["OLLAMA_MODELS"]);
   return [
-    folders("llama.cpp", set(env["LLAMA_CACHE"]) ?? paths.join(ownCache, "llama.cpp"), 2),
+    // newer builds lay it out as a hub cache, older ones kept all files in one folder
+    folders("llama.cpp", set(env["LLAMA_CACHE"]) ?? paths.join(ownCache, "llama.cpp"), 6),
     folders("Hugging Face", hub, 6),
     folders("LM Studio", under(".lmstudio", "models"), 4),
     folders("LM Studio", paths.join(cache, "lm-studio", "models"), 4),

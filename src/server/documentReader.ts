@@ -2,8 +2,8 @@ import type { TextDocuments } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import type { Finding } from "../core/preset/finding";
 import { lintPreset } from "../core/preset/lintPreset";
-import { readPreset, type Preset } from "../core/preset/presetModels";
-import { logLanguage, presetLanguage } from "../core/protocol/serverRequests";
+import { readPreset, type Preset, type PresetModel } from "../core/preset/presetModels";
+import { logLanguage, presetLanguage, type SectionCost } from "../core/protocol/serverRequests";
 import type { FileFacts } from "./fileFacts";
 import { readLog, type ReadLog } from "./logFeatures";
 
@@ -12,6 +12,8 @@ const patienceMs = 120;
 /** Larger texts are no presets, and a log of this size is not held twice. */
 const maxPresetLength = 8 * 2 ** 20;
 const maxLogLength = 64 * 2 ** 20;
+/** Models of one preset whose memory is computed. */
+const maxCosted = 200;
 
 interface Kept<T> {
   readonly version: number;
@@ -27,6 +29,7 @@ export class DocumentReader {
   constructor(
     private readonly documents: TextDocuments<TextDocument>,
     private readonly files: FileFacts,
+    private readonly cost: (uri: string, model: PresetModel) => SectionCost | undefined,
     private readonly report: (uri: string, findings: readonly Finding[]) => void,
     /** What is to be done with documents that are no presets. */
     private readonly checkOther: (document: TextDocument) => void,
@@ -70,9 +73,11 @@ export class DocumentReader {
       if (document !== undefined) this.checkOther(document);
       return;
     }
+    const costed = new Set(preset.models.slice(0, maxCosted));
     const findings = lintPreset(preset, {
       fileExists: (path) => this.files.fileExists(uri, path),
-      modelFacts: (path) => this.files.modelFacts(uri, path),
+      modelFacts: (options) => this.files.modelFacts(uri, options),
+      memory: (model) => (costed.has(model) ? this.cost(uri, model)?.beyond : undefined),
     });
     this.report(uri, findings);
   }

@@ -1,13 +1,20 @@
 import { access, readdir } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { ModelFacts } from "../core/launch/launchRules";
+import type { CachedModelRequest } from "../core/protocol/serverRequests";
 
 export interface FactSource {
   readonly modelFacts: (path: string) => Promise<ModelFacts | null>;
+  /** The file of llama.cpp's cache that `-hf` would take. */
+  readonly cachedModel: (request: CachedModelRequest) => Promise<string | null>;
+  readonly repositories: () => Promise<readonly string[]>;
 }
 
 const maxFiles = 200;
+/** Repositories that presets name. */
+const maxCached = 2000;
 
 /**
  * What is known of the files a preset names, answered at once from memory; what is not known yet is looked up, and
@@ -17,6 +24,8 @@ export class FileFacts {
   private readonly exists = new Map<string, boolean | undefined>();
   private readonly models = new Map<string, ModelFacts | null | undefined>();
   private readonly folders = new Map<string, readonly string[]>();
+  private readonly cached = new Map<string, string | null | undefined>();
+  private cachedRepositories: Promise<readonly string[]> | undefined;
   private trusted = false;
 
   constructor(
@@ -33,6 +42,15 @@ export class FileFacts {
     this.exists.clear();
     this.models.clear();
     this.folders.clear();
+    this.cached.clear();
+    this.cachedRepositories = undefined;
+  }
+
+  /** What `-hf` can be given without a download. */
+  async repositories(): Promise<readonly string[]> {
+    if (!this.trusted) return [];
+    this.cachedRepositories ??= this.source.repositories().catch(() => []);
+    return this.cachedRepositories;
   }
 
   fileExists(uri: string, named: string): boolean | undefined {
@@ -54,14 +72,27 @@ export class FileFacts {
     return this.exists.get(file);
   }
 
-  /** Absolute path of a model's file, once it is known to be there. */
-  modelPath(uri: string, named: string | undefined): string | undefined {
-    return named !== undefined && this.fileExists(uri, named) === true ? this.locate(uri, named) : undefined;
+  /** Absolute path of the model's file, once it is known to be there. */
+  modelPath(uri: string, { model, hfRepo, hfFile }: LaunchOptions): string | undefined {
+    if (model !== undefined)
+      return this.fileExists(uri, model) === true ? this.locate(uri, model) : undefined;
+    if (hfRepo === undefined || !this.trusted) return undefined;
+    const key = `${hfRepo}\0${hfFile ?? ""}`;
+    if (!this.cached.has(key) && this.cached.size < maxCached) {
+      this.cached.set(key, undefined);
+      void this.source.cachedModel({ hfRepo, ...(hfFile !== undefined && { hfFile }) }).then(
+        (file) => {
+          this.learn(this.cached, key, file);
+        },
+        () => undefined,
+      );
+    }
+    return this.cached.get(key) ?? undefined;
   }
 
-  modelFacts(uri: string, named: string): ModelFacts | undefined {
-    const file = this.locate(uri, named);
-    if (file === undefined || this.fileExists(uri, named) !== true) return undefined;
+  modelFacts(uri: string, options: LaunchOptions): ModelFacts | undefined {
+    const file = this.modelPath(uri, options);
+    if (file === undefined) return undefined;
     if (!this.models.has(file)) {
       this.models.set(file, undefined);
       void this.source.modelFacts(file).then(
@@ -86,9 +117,9 @@ export class FileFacts {
 
   /** The absolute path of what a preset names. */
   private locate(uri: string, named: string): string | undefined {
-    if (!this.trusted || !uri.startsWith("file:") || named.includes("\0") || /[?*]/.test(named))
-      return undefined;
-    return path.resolve(path.dirname(fileURLToPath(uri)), named);
+    if (!this.trusted || named.includes("\0") || /[?*]/.test(named)) return undefined;
+    if (path.isAbsolute(named)) return path.normalize(named);
+    return uri.startsWith("file:") ? path.resolve(path.dirname(fileURLToPath(uri)), named) : undefined;
   }
 
   private learn<T>(map: Map<string, T>, file: string, value: T): void {

@@ -8,7 +8,6 @@ import {
   type InitializeResult,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import type { PresetModel } from "../core/preset/presetModels";
 import { say } from "../core/text";
 import { requests, type ServerSettings } from "../core/protocol/serverRequests";
 import type { ModelFactsAnswer, SectionCost, SectionCostAnswer } from "../core/protocol/serverRequests";
@@ -16,38 +15,51 @@ import { DocumentReader } from "./documentReader";
 import { FileFacts } from "./fileFacts";
 import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
-import { scriptDiagnostics, scriptHover, scriptShell } from "./scriptFeatures";
-import { SectionCosts } from "./sectionCosts";
+import { readScript, scriptDiagnostics, scriptHover, scriptLenses } from "./scriptFeatures";
+import { SectionCosts, type Costed } from "./sectionCosts";
 import { Words } from "./words";
+
+const newsPauseMs = 50;
 
 const connection = createConnection(ProposedFeatures.all);
 const documents = new TextDocuments(TextDocument);
 const words = new Words();
 const files = new FileFacts(
-  { modelFacts: (path) => connection.sendRequest<ModelFactsAnswer>(requests.modelFacts, { path }) },
-  () => {
-    reader.checkAll();
-    refreshLenses();
+  {
+    modelFacts: (path) => connection.sendRequest<ModelFactsAnswer>(requests.modelFacts, { path }),
+    cachedModel: (request) => connection.sendRequest<string | null>(requests.cachedModel, request),
+    repositories: () => connection.sendRequest<readonly string[]>(requests.repositories),
   },
+  haveNews,
 );
 const costs = new SectionCosts(
   (request) => connection.sendRequest<SectionCostAnswer>(requests.sectionCost, request),
-  () => {
-    refreshLenses();
-  },
+  haveNews,
 );
 const reader = new DocumentReader(
   documents,
   files,
+  costOf,
   (uri, findings) => {
     void connection.sendDiagnostics({ uri, diagnostics: features.diagnosticsOf(findings, words) });
   },
   (document) => {
-    const shell = scriptShell(document);
-    const diagnostics = shell === undefined ? [] : scriptDiagnostics(document, shell, words);
+    const script = readScript(document);
+    const diagnostics = script === undefined ? [] : scriptDiagnostics(script, words);
     void connection.sendDiagnostics({ uri: document.uri, diagnostics });
   },
 );
+
+let telling: NodeJS.Timeout | undefined;
+
+/** Something is known that was not known when documents were last looked at; of many such news one is made. */
+function haveNews(): void {
+  telling ??= setTimeout(() => {
+    telling = undefined;
+    reader.checkAll();
+    refreshLenses();
+  }, newsPauseMs);
+}
 
 /** An editor that cannot do it asks again by itself. */
 function refreshLenses(): void {
@@ -55,8 +67,8 @@ function refreshLenses(): void {
   void connection.sendRequest(InlayHintRefreshRequest.type).catch(() => undefined);
 }
 
-function costOf(uri: string, model: PresetModel): SectionCost | undefined {
-  return costs.of(model, files.modelPath(uri, model.options.model));
+function costOf(uri: string, model: Costed): SectionCost | undefined {
+  return costs.of(model, files.modelPath(uri, model.options));
 }
 
 connection.onInitialize(({ initializationOptions }): InitializeResult => {
@@ -90,9 +102,15 @@ connection.onNotification(requests.refresh, (settings: Partial<ServerSettings>) 
 connection.onCompletion(async ({ textDocument, position }) => {
   const preset = reader.preset(textDocument.uri);
   if (preset === undefined) return [];
-  const typed = features.typedPath(preset, position);
-  const found = typed === undefined ? [] : await files.files(textDocument.uri, typed);
-  return features.completionItems(preset, position, found, words);
+  const wanted = features.wantedFromOutside(preset, position);
+  const found = wanted?.kind === "files" ? await files.files(textDocument.uri, wanted.typed) : [];
+  const repositories = wanted?.kind === "repositories" ? await files.repositories() : [];
+  return features.completionItems(
+    preset,
+    position,
+    { files: () => found, repositories: () => repositories },
+    words,
+  );
 });
 
 connection.onHover(({ textDocument, position }) => {
@@ -101,9 +119,8 @@ connection.onHover(({ textDocument, position }) => {
     return features.hoverOf(preset, position, (model) => costOf(textDocument.uri, model), words);
   const log = reader.log(textDocument.uri);
   if (log !== undefined) return logHover(log, position, words);
-  const document = documents.get(textDocument.uri);
-  const shell = scriptShell(document);
-  return document && shell && scriptHover(document, position, shell, words);
+  const script = readScript(documents.get(textDocument.uri));
+  return script && scriptHover(script, position, (command) => costOf(textDocument.uri, command), words);
 });
 
 connection.onDocumentSymbol(({ textDocument }) => {
@@ -128,20 +145,19 @@ connection.onDocumentFormatting(({ textDocument }) => {
 connection.onCodeAction((params) => features.codeActionsOf(params, words));
 
 connection.onCodeLens(({ textDocument }) => {
-  const preset = reader.preset(textDocument.uri);
-  if (preset === undefined) return [];
+  const { uri } = textDocument;
   const labels = {
     show: words.say(say`Show memory budget`),
+    probe: words.say(say`Probe`),
     start: words.say(say`Start`),
     copy: words.say(say`Copy as command line`),
+    check: words.say(say`Check command line`),
   };
-  return features.lensesOf(
-    preset,
-    textDocument.uri,
-    (model) => costOf(textDocument.uri, model),
-    words,
-    labels,
-  );
+  const preset = reader.preset(uri);
+  if (preset !== undefined)
+    return features.lensesOf(preset, uri, (model) => costOf(uri, model), words, labels);
+  const script = readScript(documents.get(uri));
+  return script === undefined ? [] : scriptLenses(script, (command) => costOf(uri, command), words, labels);
 });
 
 connection.languages.inlayHint.on(({ textDocument, range }) => {

@@ -20,7 +20,8 @@ import {
   type TextEdit,
 } from "vscode-languageserver/node";
 import type { Finding, Fix } from "../core/preset/finding";
-import { completionsAt } from "../core/preset/presetCompletion";
+import { optionOfKey } from "../core/launch/serverOptions";
+import { completionsAt, repositoryOptions, type CompletionSources } from "../core/preset/presetCompletion";
 import type { Span } from "../core/preset/presetDocument";
 import { foldingOf, formatEdits, renameSection, type LineEdit } from "../core/preset/presetEdits";
 import { hoverAt } from "../core/preset/presetHover";
@@ -39,7 +40,7 @@ export const source = "Llama Gauge";
 /** An editor shows no more, and a file with more is no preset. */
 const maxDiagnostics = 1000;
 /** Lenses are for reading; in a file with more sections they would only be in the way. */
-const maxLenses = 500;
+const maxLenses = 200;
 
 const severities = {
   error: DiagnosticSeverity.Error,
@@ -56,6 +57,7 @@ export function diagnosticsOf(findings: readonly Finding[], words: Words): Diagn
       code,
       source,
       message: words.say(message),
+      ...words.documented(code),
       ...(fix === undefined ? {} : { data: fix }),
     }));
 }
@@ -82,14 +84,13 @@ export function codeActionsOf({ context, textDocument }: CodeActionParams, words
   });
 }
 
-/** Completion; `files` are those that continue the path typed at the place. */
 export function completionItems(
   preset: Preset,
   { line, character }: Position,
-  files: readonly string[],
+  sources: CompletionSources,
   words: Words,
 ): CompletionItem[] {
-  return completionsAt(preset, line, character, { files: () => files }).map((item) => ({
+  return completionsAt(preset, line, character, sources).map((item) => ({
     label: item.label,
     kind:
       item.kind === "key"
@@ -107,12 +108,18 @@ export function completionItems(
   }));
 }
 
-/** The path typed at a place, where the key takes one. */
-export function typedPath(preset: Preset, { line, character }: Position): string | undefined {
+/** What must be looked up before the values at a place can be offered. */
+export function wantedFromOutside(
+  preset: Preset,
+  { line, character }: Position,
+): { readonly kind: "repositories" } | { readonly kind: "files"; readonly typed: string } | undefined {
   const place = placeAt(preset, line, character);
   if (place.kind !== "value") return undefined;
+  const option = optionOfKey(place.entry.key.text)?.option;
+  if (option !== undefined && repositoryOptions.has(option.name)) return { kind: "repositories" };
+  if (option?.value.kind !== "path") return undefined;
   const text = preset.document.lines[line] ?? "";
-  return text.slice(place.entry.value.start, character);
+  return { kind: "files", typed: text.slice(place.entry.value.start, character) };
 }
 
 export function hoverOf(
@@ -188,17 +195,23 @@ export function lensesOf(
   uri: string,
   cost: (model: PresetModel) => SectionCost | undefined,
   words: Words,
-  labels: { readonly show: string; readonly start: string; readonly copy: string },
+  labels: Readonly<Record<"show" | "probe" | "start" | "copy", string>>,
 ): CodeLens[] {
   return preset.models.slice(0, maxLenses).flatMap((model) => {
     const { header } = model.section;
     if (header === undefined || sectionEntries(model.section).counting.length === 0) return [];
-    const command: SectionCommand = { uri, section: model.name, arguments: modelArguments(model) };
     const figures = cost(model);
+    const command: SectionCommand = {
+      uri,
+      section: model.name,
+      arguments: modelArguments(model),
+      ...(figures !== undefined && { cost: figures }),
+    };
     const title = figures === undefined ? labels.show : words.say(figures.verdict);
     const range = spanRange(header);
     return [
       { range, command: { title, command: lensCommands.showBudget, arguments: [command] } },
+      { range, command: { title: labels.probe, command: lensCommands.probe, arguments: [command] } },
       { range, command: { title: labels.start, command: lensCommands.startServer, arguments: [command] } },
       { range, command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] } },
     ];

@@ -1,7 +1,14 @@
-import type { PresetModel } from "../core/preset/presetModels";
+import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { SectionCost, SectionCostAnswer, SectionCostRequest } from "../core/protocol/serverRequests";
 
-const maxKept = 1000;
+/** Of several presets; the oldest goes first. */
+const maxKept = 2000;
+
+/** A section, or a command line elsewhere. */
+export interface Costed {
+  readonly name: string;
+  readonly options: LaunchOptions;
+}
 
 /** What sections cost, answered at once from memory; what is not known yet is asked for, then `onNews` is called. */
 export class SectionCosts {
@@ -17,11 +24,14 @@ export class SectionCosts {
   }
 
   /** `modelPath`: absolute; without it nothing can be said. */
-  of({ name, options }: PresetModel, modelPath: string | undefined): SectionCost | undefined {
+  of({ name, options }: Costed, modelPath: string | undefined): SectionCost | undefined {
     if (modelPath === undefined) return undefined;
     const key = JSON.stringify([modelPath, options]);
     if (!this.known.has(key)) {
-      if (this.known.size >= maxKept) this.known.clear();
+      for (const oldest of this.known.size >= maxKept ? this.known.keys() : []) {
+        this.known.delete(oldest);
+        break;
+      }
       this.known.set(key, undefined);
       void this.ask({ section: name, options, modelPath }).then(
         (cost) => {

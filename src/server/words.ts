@@ -10,6 +10,12 @@ export class Words {
     this.settings = settings;
   }
 
+  /** Where a finding's code is explained. */
+  readonly documented = (code: string): { codeDescription?: { href: string } } => {
+    const { documentation } = this.settings;
+    return documentation === undefined ? {} : { codeDescription: { href: `${documentation}/${code}.md` } };
+  };
+
   readonly say = (text: Text): string => {
     const { locale, translations } = this.settings;
     return formatText(text, locale, (template) => translations[template] ?? template);

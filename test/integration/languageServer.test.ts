@@ -251,7 +251,7 @@ describe("the language server", () => {
         ]);
       },
       trusted,
-      { fits: true, verdict: say`KV ${bytes(2 * 2 ** 30)}`, contextHint: say`hint`, lines: [] },
+      { fits: true, verdict: say`KV ${bytes(2 * 2 ** 30)}`, contextHint: say`hint`, lines: [], devices: [] },
     ));
 
   it("outlines, folds, formats and renames", () =>

@@ -1,16 +1,24 @@
 import { say, type Text } from "../text";
 import { parseArguments, type LaunchProblem } from "./commandLine";
+import type { LaunchOptions } from "./launchOptions";
 import { launchAdvice, type LaunchAdvice } from "./launchRules";
+import { powershellCommands } from "./powershell";
 import { findServerCommand } from "./serverCommand";
 import { optionOfFlag, type ServerOption } from "./serverOptions";
-import { splitCommands, type CommandWord, type Shell } from "./splitCommandLine";
+import { splitCommands, type CommandWord, type Shell, type SimpleCommand } from "./splitCommandLine";
 
 export interface CheckedCommand {
   /** Place of the command in the text, UTF-16 offsets. */
   readonly start: number;
   readonly end: number;
+  /** Place of the program in it. */
+  readonly program: { readonly start: number; readonly end: number };
+  /** As they were written, secrets included. */
+  readonly arguments: readonly string[];
+  /** false: what some of its words will be is known only when it runs. */
+  readonly isPlain: boolean;
   readonly remarks: readonly CommandRemark[];
-  readonly options: ReturnType<typeof parseArguments>["options"];
+  readonly options: LaunchOptions;
 }
 
 export interface CommandRemark {
@@ -23,17 +31,17 @@ export interface CommandRemark {
 
 /** Every llama-server in a script or command line, with what is wrong or worth knowing about its arguments. */
 export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
-  return splitCommands(text, shell).flatMap(({ words }) => {
+  return commandsOf(text, shell).flatMap(({ words }) => {
     const command = findServerCommand(words.map(({ value }) => value));
-    const [first, last] = [words[0], words.at(-1)];
-    if (command === undefined || first === undefined || last === undefined) return [];
+    const first = words[0];
+    if (command === undefined || first === undefined) return [];
     const { options, origins, problems, given } = parseArguments(command.arguments, command.environment);
     const at = (argument: number | undefined): CommandWord =>
       (argument === undefined ? undefined : words[command.argumentStart + argument]) ?? first;
     const remarks = [
       // what a variable will hold nobody knows here
       ...problems
-        .filter(({ argument }) => !/[$`%{}]/.test(at(argument).value))
+        .filter(({ argument }) => isPlain(at(argument).value))
         .map((problem) => remark(problem, at(problem.argument))),
       ...launchAdvice(options).map((advice) => {
         const origin = origins.get(advice.field);
@@ -41,8 +49,26 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
         return remark(advice, at(source?.argument));
       }),
     ];
-    return [{ start: first.start, end: last.end, remarks, options }];
+    const program = words.find(({ value }) => value === command.program) ?? first;
+    return [
+      {
+        start: first.start,
+        // the items of a list may stand far in front
+        end: Math.max(...words.map(({ end }) => end)),
+        program,
+        arguments: command.arguments,
+        isPlain: command.arguments.every(isPlain),
+        remarks,
+        options,
+      },
+    ];
   });
+}
+
+const isPlain = (word: string): boolean => !/[$`%{}]/.test(word);
+
+function commandsOf(text: string, shell: Shell): SimpleCommand[] {
+  return shell === "powershell" ? powershellCommands(text) : splitCommands(text, shell);
 }
 
 function remark(
@@ -58,7 +84,7 @@ export function optionAt(
   offset: number,
   shell: Shell,
 ): { readonly option: ServerOption; readonly start: number; readonly end: number } | undefined {
-  for (const { words } of splitCommands(text, shell)) {
+  for (const { words } of commandsOf(text, shell)) {
     const word = words.find(({ start, end }) => offset >= start && offset <= end);
     if (word === undefined || findServerCommand(words.map(({ value }) => value)) === undefined) continue;
     const named = optionOfFlag(word.value.split("=", 1)[0] ?? "");

@@ -1,3 +1,4 @@
+import type { LaunchOptions } from "../launch/launchOptions";
 import { launchAdvice, type LaunchAdvice, type ModelFacts } from "../launch/launchRules";
 import { optionOfFlag, optionOfKey } from "../launch/serverOptions";
 import { say, type Text } from "../text";
@@ -12,9 +13,10 @@ import { syntaxFindings } from "./syntaxRules";
 export interface LintContext {
   /** undefined: not known (an untrusted workspace, another machine's path). */
   readonly fileExists?: (path: string) => boolean | undefined;
-  readonly modelFacts?: (path: string) => ModelFacts | undefined;
-  /** What to say about a model's memory, where it does not fit. */
-  readonly memory?: (model: PresetModel) => { readonly fits: boolean; readonly message: Text } | undefined;
+  /** Of the model that these options name. */
+  readonly modelFacts?: (options: LaunchOptions) => ModelFacts | undefined;
+  /** What to say about a model's memory, where it cannot fit. */
+  readonly memory?: (model: PresetModel) => Text | undefined;
 }
 
 /** Everything worth knowing about a models preset, in the order of its lines. */
@@ -69,18 +71,18 @@ function modelFindings(preset: Preset, model: PresetModel, context: LintContext)
       continue;
     found.push(findingAt(entry.value, "warning", "fileMissing", say`There is no file ${path}.`));
   }
-  const facts = model.options.model === undefined ? undefined : context.modelFacts?.(model.options.model);
+  const facts = context.modelFacts?.(model.options);
   for (const advice of launchAdvice(model.options, facts)) {
     const entry = entryOf(preset, model, advice.field);
     if (entry === undefined) continue;
     const fix = fixOf(preset, model, advice, entry);
     found.push(findingAt(entry.value, advice.severity, advice.code, advice.message, fix));
   }
-  const memory = context.memory?.(model);
-  if (memory?.fits === false) {
+  const beyond = context.memory?.(model);
+  if (beyond !== undefined) {
     const entry = entryOf(preset, model, "ctxSize");
     const span = entry?.value ?? model.section.header;
-    if (span !== undefined) found.push(findingAt(span, "warning", "exceedsMemory", memory.message));
+    if (span !== undefined) found.push(findingAt(span, "warning", "exceedsMemory", beyond));
   }
   return found;
 }

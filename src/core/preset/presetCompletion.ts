@@ -157,6 +157,9 @@ interface ValueChoice {
   readonly help?: Text;
 }
 
+/** Their values are repositories on Hugging Face. */
+export const repositoryOptions: ReadonlySet<string> = new Set(["--hf-repo", "--hf-repo-draft"]);
+
 const bytesPerElement: Readonly<Record<string, string>> = {
   f32: "4",
   f16: "2",
@@ -177,7 +180,7 @@ function valuesOf(
 ): ValueChoice[] {
   const values = (list: readonly string[]): ValueChoice[] => list.map((value) => ({ value, kind: "value" }));
   if (option === undefined) return key === "load-on-startup" ? values(["on", "off"]) : [];
-  if (option.name === "--hf-repo" || option.name === "--hf-repo-draft") {
+  if (repositoryOptions.has(option.name)) {
     return values(sources.repositories?.() ?? []);
   }
   if (option.name.startsWith("--cache-type-")) {

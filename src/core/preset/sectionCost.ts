@@ -1,53 +1,96 @@
+import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
-import type { MemoryReport } from "../memory/memoryReport";
+import type { MemoryDevice } from "../memory/devices";
+import { memoryBudget } from "../memory/memoryBudget";
+import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
-import type { SectionCost } from "../protocol/serverRequests";
+import type { SectionCost, SectionDevice } from "../protocol/serverRequests";
+import type { SectionWait } from "./sectionWait";
 import { bytes, count, say, type Text } from "../text";
 
-/** What the language server says about a section from its computed memory. */
-export function sectionCost({
-  context,
-  kv,
-  recurrentBytes,
-  devices,
-  totalBytes,
-  bytesPerToken,
-  verdict,
-}: MemoryReport): SectionCost {
+/** What a section needs, of what is free now and of all the memory there is. */
+export interface SectionBudget {
+  readonly report: ComputedMemoryReport;
+  /** Why it cannot fit even while nothing else runs. */
+  readonly beyond?: Text;
+}
+
+export function sectionBudget(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+): SectionBudget {
+  const beyond = beyondMemory(model, options, devices);
+  return { report: memoryBudget(model, options, devices), ...(beyond !== undefined && { beyond }) };
+}
+
+/** What is said about a section. `wait`: for reading a full prompt, where its speed was measured. */
+export function sectionCost({ report, beyond }: SectionBudget, wait?: SectionWait): SectionCost {
+  const { context, kv, recurrentBytes, bytesPerToken } = report;
   const kvBytes = kv.reduce((sum, cache) => sum + cache.bytes, 0);
+  const [cache, perSlot] = [bytes(kvBytes), count(context.nCtxPerSlot)];
   const lines: Text[] = [
     context.slots > 1
-      ? say`${count(context.slots)} slots, up to ${count(context.nCtxPerSlot)} tokens each`
-      : say`Up to ${count(context.nCtxPerSlot)} tokens`,
-    say`KV cache ${bytes(kvBytes)}, ${bytes(bytesPerToken)} per token`,
+      ? say`${count(context.slots)} slots, up to ${perSlot} tokens each`
+      : say`Up to ${perSlot} tokens`,
+    say`KV cache ${cache}, ${bytes(bytesPerToken)} per token`,
     ...(recurrentBytes > 0 ? [say`Recurrent state ${bytes(recurrentBytes)}`] : []),
-    ...devices.map(({ name, totalBytes: needed, freeBytes }) =>
+    ...report.devices.map(({ name, totalBytes: needed, freeBytes }) =>
       freeBytes === undefined
         ? say`${name}: ${bytes(needed)}`
         : say`${name}: ${bytes(needed)} of ${bytes(freeBytes)} free`,
     ),
+    ...(wait === undefined ? [] : [wait.line]),
   ];
-  const figures = [bytes(totalBytes), bytes(kvBytes), count(context.nCtxPerSlot)] as const;
-  const [total, cache, perSlot] = figures;
-  const common = { lines, contextHint: say`${perSlot} tokens per slot, KV ${cache}` };
+  const memory = verdictText(report, kvBytes);
+  return {
+    fits: { fits: true, tight: true, exceeds: false, unknown: null }[report.verdict],
+    verdict: wait?.short === undefined ? memory : say`${memory} · ${wait.short}`,
+    contextHint: say`${perSlot} tokens per slot, KV ${cache}`,
+    lines,
+    ...(beyond !== undefined && { beyond }),
+    devices: report.devices.map(rowOf),
+  };
+}
+
+function verdictText({ verdict, totalBytes, context }: MemoryReport, kvBytes: number): Text {
+  const [total, cache, perSlot] = [bytes(totalBytes), bytes(kvBytes), count(context.nCtxPerSlot)];
   switch (verdict) {
     case "fits":
-      return { fits: true, verdict: say`Fits: ${total}, KV ${cache}, ${perSlot} tokens per slot`, ...common };
+      return say`Fits: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
     case "tight":
-      return {
-        fits: true,
-        verdict: say`Tight: ${total}, KV ${cache}, ${perSlot} tokens per slot`,
-        ...common,
-      };
+      return say`Tight: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
     case "exceeds":
-      return {
-        fits: false,
-        verdict: say`Does not fit: ${total}, KV ${cache}, ${perSlot} tokens per slot`,
-        ...common,
-      };
+      return say`Does not fit: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
     case "unknown":
-      return { fits: null, verdict: say`Needs ${total}, KV ${cache}, ${perSlot} tokens per slot`, ...common };
+      return say`Needs ${total}, KV ${cache}, ${perSlot} tokens per slot`;
   }
+}
+
+function rowOf({ name, parts, totalBytes, freeBytes }: ComputedDeviceBudget): SectionDevice {
+  return {
+    name,
+    weights: parts.weights,
+    context: parts.kv + parts.recurrent,
+    compute: parts.compute + parts.other,
+    total: totalBytes,
+    ...(freeBytes !== undefined && { free: freeBytes }),
+  };
+}
+
+/**
+ * Why these options cannot fit even while nothing else runs; undefined where they may. What is free right now says little
+ * about a file: the model may be running already.
+ */
+export function beyondMemory(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+): Text | undefined {
+  const empty = devices.map((device) => ({ ...device, freeBytes: device.totalBytes ?? device.freeBytes }));
+  const { verdict, totalBytes, tightest } = memoryBudget(model, options, empty);
+  if (verdict !== "exceeds" || tightest === undefined) return undefined;
+  return say`Needs ${bytes(totalBytes)}, more than there is even while nothing else runs: ${bytes(tightest.shortBytes)} are missing on ${tightest.device}.`;
 }
 
 /** The facts of a model that the rules for presets need. */

@@ -11,6 +11,8 @@ export interface ServerSettings {
   /** In an untrusted workspace no file is looked at. */
   readonly trusted: boolean;
   readonly locale: string;
+  /** Address below which each code of a finding is a page. */
+  readonly documentation?: string;
   /** English template → the reader's language. */
   readonly translations: Readonly<Record<string, string>>;
 }
@@ -24,6 +26,20 @@ export interface SectionCost {
   readonly contextHint: Text;
   /** KV bytes per token, context per slot, memory per device, prefill estimate. */
   readonly lines: readonly Text[];
+  /** Where it needs more than the devices have in all, whatever else runs. */
+  readonly beyond?: Text;
+  readonly devices: readonly SectionDevice[];
+}
+
+/** One row of a section's budget; bytes. */
+export interface SectionDevice {
+  readonly name: string;
+  readonly weights: number;
+  /** KV cache and recurrent state. */
+  readonly context: number;
+  readonly compute: number;
+  readonly total: number;
+  readonly free?: number;
 }
 
 export interface SectionCostRequest {
@@ -31,6 +47,12 @@ export interface SectionCostRequest {
   readonly options: LaunchOptions;
   /** Absolute path of the model's file. */
   readonly modelPath: string;
+}
+
+/** Server → client: which file of llama.cpp's cache `-hf` would take. null: none, or not certain which. */
+export interface CachedModelRequest {
+  readonly hfRepo: string;
+  readonly hfFile?: string;
 }
 
 /** Server → client: facts from a model's header; the client owns the readers. null: not known. */
@@ -42,6 +64,9 @@ export interface ModelFactsRequest {
 export const requests = {
   modelFacts: "llamaGauge/modelFacts",
   sectionCost: "llamaGauge/sectionCost",
+  cachedModel: "llamaGauge/cachedModel",
+  /** What `-hf` can be given without a download: a list of "owner/name:Q8_0". */
+  repositories: "llamaGauge/repositories",
   /** Client → server notification: trust was granted, figures have changed. */
   refresh: "llamaGauge/refresh",
 } as const;
@@ -55,10 +80,16 @@ export interface SectionCommand {
   readonly section: string;
   /** llama-server's arguments, secrets masked. */
   readonly arguments: readonly string[];
+  /** Of a command line in a script: where it begins in the text. */
+  readonly at?: number;
+  /** What it costs, where that is known by now. */
+  readonly cost?: SectionCost;
 }
 
 export const lensCommands = {
-  showBudget: "llamaGauge.showMemoryBudget",
+  showBudget: "llamaGauge.preset.showBudget",
   copyCommandLine: "llamaGauge.preset.copyCommandLine",
   startServer: "llamaGauge.startServer",
+  probe: "llamaGauge.runDepthProbe",
+  checkCommandLine: "llamaGauge.checkCommandLine",
 } as const;

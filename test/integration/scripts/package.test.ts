@@ -25,7 +25,7 @@ describe("npm run package", () => {
 
   it("packs nothing that only the checkout needs", () => {
     const needed =
-      /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package(\.nls(\.[\w-]+)?)?\.json|readme\.md|changelog\.md|LICENSE\.txt|NOTICE|dist\/\w+\.(js|css)|l10n\/[\w.-]+\.json|(media|syntaxes)\/[\w./-]+))$/;
+      /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package(\.nls(\.[\w-]+)?)?\.json|readme\.md|changelog\.md|LICENSE\.txt|NOTICE|dist\/\w+\.(js|css)|l10n\/[\w.-]+\.json|docs\/presets\.md|(media|syntaxes)\/[\w./-]+))$/;
     expect([...entries.keys()].filter((name) => !needed.test(name))).toEqual([]);
   });
 

@@ -87,7 +87,7 @@ describe("findings in a preset", () => {
     const context: LintContext = {
       fileExists: (path) => path !== "gone.gguf",
       modelFacts: () => ({ nCtxTrain: 4096, headDimK: 80, headDimV: 128 }),
-      memory: ({ name }) => ({ fits: name !== "big", message: say`Too big.` }),
+      memory: ({ name }) => (name === "big" ? say`Too big.` : undefined),
     };
     expect(check(["[a]", "m = gone.gguf"], context)).toEqual(["2:5-14 warning fileMissing"]);
     expect(check(["[a]", model, "c = 8192"], context)).toEqual(["3:5-9 warning contextAboveTraining"]);

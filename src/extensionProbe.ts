@@ -1,0 +1,12 @@
+import type { ProbeTarget } from "./client/probeSection";
+import type { Probe } from "./client/depthProbe";
+
+/** The depth probe of a server whose options are known; what it finds is kept in the history. */
+export function probeOf({ url, apiKey, launch }: ProbeTarget, historyFolder: string): Probe {
+  return async (callbacks, signal) => {
+    const { HistoryStore } = await import("./node/historyStore");
+    const { probeAndRemember } = await import("./node/depthProbe");
+    const request = { url, launch, ...callbacks, ...(apiKey !== undefined && { apiKey }) };
+    return probeAndRemember(request, new HistoryStore(historyFolder), signal);
+  };
+}
