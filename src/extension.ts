@@ -19,6 +19,7 @@ import { TokenTreeView } from "./client/tokenTreeView";
 import { WhatIfDesk } from "./client/whatIfDesk";
 import { reportOf } from "./core/protocol/panelMessages";
 import { extensionAdapters } from "./extensionAdapters";
+import { startLadders } from "./extensionLadder";
 import { languageOutside } from "./extensionLanguage";
 import { startOutside } from "./extensionStart";
 
@@ -44,6 +45,7 @@ export function activate(context: ExtensionContext): void {
   const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
   store.add(new StatusBar(gauge, editorTokens));
   store.add(new TokenTreeView(gauge));
+  store.add(startLadders({ gauge, panel, log, keys, starter, adapters, cacheFolder, version }));
 
   const answerReserve = (): number => settings.value.answerReserveTokens;
   const outsideOfPresets = languageOutside({ historyFolder: cacheFolder, answerReserve });

@@ -11,6 +11,7 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
   readonly estimator: Estimator;
   readonly outside: Outside;
   readonly surroundings: Estimates["surroundings"];
+  readonly surroundings: Estimates["surroundings"];
   readonly whatIf: WhatIfOutside;
 } {
   const { settings, keys, nearby } = options;
@@ -44,6 +45,7 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
       table: (change) => Promise.resolve(estimates.contextTable(change)),
       modelPath: () => estimates.modelPath,
     },
+    surroundings: (signal) => estimates.surroundings(signal),
     surroundings: (signal) => estimates.surroundings(signal),
     dispose: () => estimates.dispose(),
   };

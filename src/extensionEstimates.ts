@@ -111,6 +111,11 @@ export class Estimates {
     return counted?.tokens;
   }
 
+  /** Everything that is known of the setup an estimate would go to. */
+  async surroundings(signal: AbortSignal): Promise<EstimateParts> {
+    return this.gather(this.options.settings.value, await this.files(signal), signal);
+  }
+
   /** Measures the server an estimate goes to; the next estimate uses what was found. */
   async probe(report: ProbeCallbacks, signal: AbortSignal): Promise<ProbeReport> {
     const settings = this.options.settings.value;

@@ -9,7 +9,7 @@ export type Handler = (...args: readonly unknown[]) => unknown;
 
 export type CommandTable = Readonly<Record<CommandId, Handler>>;
 
-export function registerCommands(table: CommandTable, log: Log): Disposable {
+export function registerCommands(table: Partial<CommandTable>, log: Log): Disposable {
   const store = new DisposableStore();
   for (const [id, handler] of Object.entries(table)) {
     store.add(

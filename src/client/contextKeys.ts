@@ -5,6 +5,9 @@ interface ContextKeys {
   "llamaGauge.hasReport": boolean;
   "llamaGauge.counting": boolean;
   "llamaGauge.leftOut": boolean;
+  "llamaGauge.hasLadder": boolean;
+  "llamaGauge.ladderRunning": boolean;
+  "llamaGauge.ladderResumable": boolean;
 }
 
 const known = new Map<keyof ContextKeys, boolean>();

@@ -136,6 +136,7 @@ export const textScheme = "llama-gauge-text";
 export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
 
 /** A page of Markdown, made for reading. */
+export /** A page of Markdown, made for reading. */
 export async function showMarkdown(title: string, content: string): Promise<void> {
   const uri = Uri.from({
     scheme: textScheme,
@@ -147,6 +148,6 @@ export async function showMarkdown(title: string, content: string): Promise<void
 }
 
 /** Words of logs and files must not become markup. */
-export function escaped(text: string): string {
+export export function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
 }

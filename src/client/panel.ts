@@ -12,6 +12,7 @@ import type { Log } from "../core/ports";
 import type { TokenCount } from "../core/tokens/tokenCount";
 import type { CommandId } from "./commandIds";
 import type { Gauge } from "./gauge";
+import type { LadderDesk } from "./ladderDesk";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import { reportingErrors } from "./notify";
 import { panelHtml } from "./panelHtml";
@@ -33,6 +34,14 @@ const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
   dropToFit: "llamaGauge.dropToFit",
   includeAll: "llamaGauge.includeAll",
   manageTrust: "workbench.trust.manage",
+  createLadderPlan: "llamaGauge.createLadderPlan",
+  runLadder: "llamaGauge.runLadder",
+  resumeLadder: "llamaGauge.resumeLadder",
+  cancelLadder: "llamaGauge.cancelLadder",
+  showLadder: "llamaGauge.showLadder",
+  compareLadders: "llamaGauge.compareLadders",
+  exportLadderReport: "llamaGauge.exportLadderReport",
+  diagnoseLongContext: "llamaGauge.diagnoseLongContext",
 };
 
 /** The one panel of a window. It is drawn from the gauge's state and sends back commands, nothing else. */
@@ -43,6 +52,7 @@ export class GaugePanel implements Disposable {
   private sentTokens: TokenCount | undefined;
   private pageReady = false;
   private wantedSection: PanelSection | undefined;
+  private ladders: LadderDesk | undefined;
   private readonly whatIf: WhatIfPanel;
 
   constructor(
@@ -66,6 +76,12 @@ export class GaugePanel implements Disposable {
         },
       }),
     );
+  }
+
+  /** Draws this ladder, too; the newest stored one once the page is there. */
+  follow(ladders: LadderDesk): void {
+    this.ladders = ladders;
+    this.store.add(ladders.onDidChange(() => this.sendLadder()));
   }
 
   get visible(): boolean {
@@ -130,6 +146,7 @@ export class GaugePanel implements Disposable {
       case "ready":
         this.pageReady = true;
         this.sendAll();
+        void this.ladders?.open().catch((error: unknown) => this.log.error("Ladders cannot be read", error));
         this.reveal();
         return;
       case "command":
@@ -187,7 +204,12 @@ export class GaugePanel implements Disposable {
       translations: l10n.bundle ?? {},
       trusted: workspace.isTrusted,
     });
+    this.sendLadder();
     this.send();
+  }
+
+  private sendLadder(): void {
+    if (this.pageReady && this.ladders !== undefined) this.post({ type: "ladder", ladder: this.ladders.state });
   }
 
   private send(): void {

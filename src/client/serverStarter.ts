@@ -67,7 +67,9 @@ export class ServerStarter implements Disposable {
   constructor(private readonly outside: StartOutside) {}
 
   /** Address of the one that came up last and still runs. */
-  get attached(): { readonly url: string; readonly apiKey?: string } | undefined {
+  get attached():
+    | { readonly url: string; readonly apiKey?: string; readonly logFile: string }
+    | undefined {
     return Array.from(this.up).at(-1)?.plan;
   }
 

@@ -31,7 +31,11 @@ export class LadderLibrary {
   /** Newest first. One that cannot be read is passed over. */
   async list(signal: AbortSignal): Promise<readonly KeptLadder[]> {
     const names = await readdir(this.folder).catch(() => []);
-    const newest = names.filter((name) => idPattern.test(name)).toSorted().reverse().slice(0, mostRead);
+    const newest = names
+      .filter((name) => idPattern.test(name))
+      .toSorted()
+      .reverse()
+      .slice(0, mostRead);
     const kept: KeptLadder[] = [];
     for (const id of newest) {
       const stored = await this.#read(id, signal).catch((cause: unknown) => {
@@ -58,10 +62,7 @@ export class LadderLibrary {
 }
 
 /** Others of the same model on the same machine, newest first: what failed there before. */
-export function earlierOf(
-  { id, record }: KeptLadder,
-  all: readonly KeptLadder[],
-): readonly LadderRecord[] {
+export function earlierOf({ id, record }: KeptLadder, all: readonly KeptLadder[]): readonly LadderRecord[] {
   const { setup, machine } = record.header;
   return all
     .filter(

@@ -3,7 +3,8 @@ import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from "y
 import { parsePlan } from "../core/ladder/parsePlan";
 import type { LadderPlan } from "../core/ladder/plan";
 import type { PlanField, PlanNode } from "../core/ladder/planNode";
-import { planError } from "../core/ladder/planReader";
+import type { PlanProblem } from "../core/ladder/planProblem";
+import { PlanError, planError } from "../core/ladder/planReader";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
 
@@ -30,6 +31,18 @@ export async function readPlanFile(file: string, signal: AbortSignal): Promise<L
     });
   }
   return parsePlanText(text);
+}
+
+/** The first thing that is wrong; undefined for a plan that can be run. */
+export function planProblem(text: string): PlanProblem | undefined {
+  try {
+    parsePlanText(text);
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof PlanError)) throw cause;
+    const { planLine: line, field, about: problem, remedy } = cause;
+    return { line, field, problem, remedy };
+  }
 }
 
 /** A plan from its text in YAML (or JSON, which is YAML). */

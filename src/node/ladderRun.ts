@@ -39,6 +39,8 @@ export interface LadderRequest {
   readonly now: () => number;
   /** Before the first request; what it waits for is waited for, and a rejection ends the ladder. */
   readonly onCost?: (cost: LadderCost, leftSteps: number) => void | Promise<void>;
+  /** The record as it grows, once the first run begins. */
+  readonly onBegin?: (record: LadderRecord) => void;
   readonly onStep?: (step: LadderStep) => void;
   readonly onProgress?: (step: PlannedStep, progress: LadderPrefill) => void;
 }
@@ -106,6 +108,7 @@ class LadderRun {
       );
     }
     await this.request.onCost?.(costOf(plan, this.request.curve), left);
+    this.request.onBegin?.(record);
     const opensThinking = /<think>\s*$/.test(frame.suffix);
     let begun = stored !== undefined;
     for (const steps of open) {

@@ -5,9 +5,24 @@ import { UserError } from "../userError";
 import type { PlanField, PlanNode } from "./planNode";
 
 /** What is wrong in which line and field, and what to write instead. */
-export function planError(line: number, field: string, problem: Text, remedy: Text): UserError {
-  return new UserError("invalidInput", say`Line ${String(line)}, ${field}: ${problem}`, remedy);
+export class PlanError extends UserError {
+  /** Also one from another bundle of ours. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "UserError" && "planLine" in value;
+  }
+
+  constructor(
+    readonly planLine: number,
+    readonly field: string,
+    readonly about: Text,
+    remedy: Text,
+  ) {
+    super("invalidInput", say`Line ${String(planLine)}, ${field}: ${about}`, remedy);
+  }
 }
+
+export const planError = (line: number, field: string, problem: Text, remedy: Text): PlanError =>
+  new PlanError(line, field, problem, remedy);
 
 /** The fields of one map of the plan, read by name with the type they must have. */
 export class PlanReader {

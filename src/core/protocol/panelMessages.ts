@@ -1,5 +1,6 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
+import type { LadderState } from "../ladder/shownLadder";
 import { savedFile, type SavedFile } from "./savedFiles";
 import { whatIfFromPanel, type WhatIfFromPanel, type WhatIfToPanel } from "./whatIfMessages";
 import { packOrders, type PackOrder } from "../tokens/packOrder";
@@ -14,6 +15,7 @@ export type ToPanel =
   /** Another report about the same counted files, which the page has already. */
   | { readonly type: "judged"; readonly report: Omit<GaugeReport, "tokens"> }
   | { readonly type: "state"; readonly state: PanelState }
+  | { readonly type: "ladder"; readonly ladder: LadderState }
   | { readonly type: "reveal"; readonly section: PanelSection }
   | WhatIfToPanel;
 
@@ -58,6 +60,14 @@ export const panelCommands = [
   "dropToFit",
   "includeAll",
   "manageTrust",
+  "createLadderPlan",
+  "runLadder",
+  "resumeLadder",
+  "cancelLadder",
+  "showLadder",
+  "compareLadders",
+  "exportLadderReport",
+  "diagnoseLongContext",
 ] as const;
 
 export type PanelCommand = (typeof panelCommands)[number];

@@ -1,3 +1,4 @@
+import type { LadderState } from "../ladder/shownLadder";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";
 import type { ContextTable } from "../memory/contextTable";
@@ -11,6 +12,7 @@ export interface PanelModel {
   readonly state: GaugeState;
   /** The last report that arrived. */
   readonly report?: GaugeReport;
+  readonly ladder: LadderState;
   /** The report with a change tried on it; absent while nothing is. */
   readonly whatIf?: Omit<WhatIfAnswer, "report"> & { readonly report: GaugeReport };
   readonly contextTable?: ContextTable;
@@ -20,6 +22,7 @@ export interface PanelModel {
 export const emptyModel: PanelModel = {
   page: { locale: "en", translations: {}, trusted: true },
   state: { status: "idle" },
+  ladder: { status: "none" },
 };
 
 /** The model after a message. A report kept from before a reload stays on show, as stale, until a new one arrives. */
@@ -48,6 +51,8 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
     }
     case "state":
       return { ...model, state: gaugeState(message.state, model.report) };
+    case "ladder":
+      return { ...model, ladder: message.ladder };
     case "reveal":
       return model;
   }
