@@ -13,7 +13,6 @@ import type { Gauge } from "./gauge";
 import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./gitScopeChoice";
 import type { OutputLog } from "./log";
 import type { LadderCommandId } from "./ladderCommands";
-import type { LadderCommandId } from "./ladderCommands";
 import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
 import { choosePackOrder } from "./packOrderChoice";
