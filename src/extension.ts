@@ -1,7 +1,7 @@
 import type { ExtensionContext } from "vscode";
 import { registerCommands } from "./client/commands";
 import { commandTable } from "./client/commandTable";
-import { setContextKey } from "./client/contextKeys";
+import { showInContextKeys } from "./client/contextKeys";
 import { ActiveEditorTokens } from "./client/editorTokens";
 import { Gauge } from "./client/gauge";
 import { keepUpToDate } from "./client/keepUpToDate";
@@ -17,7 +17,6 @@ import { SettingsStore } from "./client/settingsStore";
 import { StatusBar } from "./client/statusBar";
 import { TokenTreeView } from "./client/tokenTreeView";
 import { WhatIfDesk } from "./client/whatIfDesk";
-import { reportOf } from "./core/protocol/panelMessages";
 import { extensionAdapters } from "./extensionAdapters";
 import { startLadders } from "./extensionLadder";
 import { languageOutside } from "./extensionLanguage";
@@ -41,7 +40,7 @@ export function activate(context: ExtensionContext): void {
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));
   const desk = new WhatIfDesk(adapters.whatIf, starter);
-  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, desk));
+  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, desk, adapters.watchMemory));
   const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
   store.add(new StatusBar(gauge, editorTokens));
   store.add(new TokenTreeView(gauge));
@@ -57,9 +56,7 @@ export function activate(context: ExtensionContext): void {
   store.add(starter.onDidChange(() => gauge.markStale()));
   store.add(
     gauge.onDidChange((state) => {
-      setContextKey("llamaGauge.counting", state.status === "counting");
-      setContextKey("llamaGauge.hasReport", reportOf(state) !== undefined);
-      setContextKey("llamaGauge.leftOut", reportOf(state)?.leftOut !== undefined);
+      showInContextKeys(state);
       if (state.status !== "ready") return;
       remembered.value = gauge.request;
       editorTokens.changed();
