@@ -27,15 +27,27 @@ export function idlePage(view: View): TemplateResult {
       ${commandButton(view, "chooseServer", say`Choose server`)}
       ${commandButton(view, "chooseModel", say`Choose model`)}
     </div>
-    <ul class="questions">
-      ${questions.map(
-        ([name, question, answer]) =>
-          html`<li>
-            ${icon(name)}
-            <h2>${words(question)}</h2>
-            <p class="dim">${words(answer)}</p>
-          </li>`,
-      )}
-    </ul>
+    ${questionList(view)}
   </section>`;
+}
+
+/** While the first estimate is made: what is about to be answered. */
+export function busyPage(view: View): TemplateResult {
+  return html`<section class="idle busy">
+    <h1>${view.words(say`The answers come in a moment`)}</h1>
+    ${questionList(view)}
+  </section>`;
+}
+
+function questionList({ words }: View): TemplateResult {
+  return html`<ul class="questions">
+    ${questions.map(
+      ([name, question, answer]) =>
+        html`<li>
+          ${icon(name)}
+          <h2>${words(question)}</h2>
+          <p class="dim">${words(answer)}</p>
+        </li>`,
+    )}
+  </ul>`;
 }

@@ -1,6 +1,6 @@
-import { html, nothing, type TemplateResult } from "lit";
+import { html, type TemplateResult } from "lit";
 import { reportOf } from "../core/protocol/panelMessages";
-import { idlePage } from "./idle";
+import { busyPage, idlePage } from "./idle";
 import { memoryCard } from "./memoryCard";
 import { notices } from "./notices";
 import { roomCard } from "./roomCard";
@@ -23,7 +23,7 @@ export function page(view: View): TemplateResult {
     ${
       report === undefined
         ? view.model.state.status === "counting"
-          ? nothing
+          ? busyPage(view)
           : idlePage(view)
         : html`${verdictHeader(view, report)}
             <div class="cards">

@@ -5,6 +5,7 @@ import type { DepthCurve } from "../../src/core/prefill/depthCurve";
 import { predict } from "../../src/core/prefill/predict";
 import type { Prediction } from "../../src/core/prefill/prediction";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { reportWithout } from "../../src/core/report/choice";
 import { judge } from "../../src/core/report/verdict";
 import { say } from "../../src/core/text";
 import type { SkippedFile } from "../../src/core/tokens/files";
@@ -106,7 +107,7 @@ export const sampleCurve: DepthCurve = {
 
 const noCurve: Prediction = {
   known: false,
-  reason: say`How fast this machine reads a prompt has not been measured yet.`,
+  reason: say`No speed was measured with llama-server's own defaults.`,
 };
 
 type Changes = Partial<Omit<GaugeReport, "verdict">>;
@@ -160,6 +161,38 @@ export const tooLong = (): GaugeReport =>
     memory: known(twoDevices),
     acceptance: { ...acceptance, accepted: false, nCtxPerSlot: 16_384, answerRoom: 0 },
   });
+
+/** The same files against a context that leaves less for the answer than was asked for. */
+export const tight = (): GaugeReport =>
+  sampleReport({
+    memory: known(twoDevices),
+    acceptance: { ...acceptance, nCtxPerSlot: 20_480, answerRoom: 20_480 - acceptance.promptTokens },
+    prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
+    curve: sampleCurve,
+  });
+
+/** A first device that is smaller than its share. */
+export const tooLarge = (): GaugeReport => {
+  const devices = twoDevices.devices.map((device) =>
+    device.name === "CUDA0" ? { ...device, freeBytes: 10.9 * GiB } : device,
+  );
+  return sampleReport({ memory: known({ ...twoDevices, devices, verdict: "exceeds" }) });
+};
+
+/** Files that a prompt may do without are marked, and some are out of it, so that the rest fits. */
+export const partly = (): GaugeReport => {
+  const report = { ...tooLong(), pack: { format: "markdown", order: "walk" } } as const;
+  const files = report.tokens.files.map((counted) => {
+    const { label } = counted.file;
+    if (label === "package-lock.json") {
+      return { ...counted, mark: { kind: "lock", evidence: say`${label} is a lock file.` } } as const;
+    }
+    return counted;
+  });
+  const out = ["package-lock.json", "tests/slots.test.cpp", "src/util/log.cpp", "src/server/tokenize.cpp"];
+  const leftOut = new Set(out.map((label) => `/home/ada/harbour/${label}`));
+  return reportWithout({ ...report, tokens: { ...report.tokens, files } }, leftOut);
+};
 
 /** Nothing configured and nothing running. */
 export const nothingKnown = (): GaugeReport =>

@@ -1,6 +1,14 @@
 import type { GaugeState } from "../../src/core/report/gaugeState";
 import { say } from "../../src/core/text";
-import { everythingKnown, nothingKnown, sampleReport, tooLong } from "./sampleReports";
+import {
+  everythingKnown,
+  nothingKnown,
+  partly,
+  sampleReport,
+  tight,
+  tooLarge,
+  tooLong,
+} from "./sampleReports";
 
 const failure = {
   problem: say`The server at ${"http://127.0.0.1:9931"} does not answer.`,
@@ -18,6 +26,9 @@ export const sampleStates = {
   serverOnly: () => ({ status: "ready", report: sampleReport(), stale: false }),
   noServer: () => ({ status: "ready", report: nothingKnown(), stale: false }),
   tooLong: () => ({ status: "ready", report: tooLong(), stale: false }),
+  tight: () => ({ status: "ready", report: tight(), stale: false }),
+  tooLarge: () => ({ status: "ready", report: tooLarge(), stale: false }),
+  partly: () => ({ status: "ready", report: partly(), stale: false }),
   stale: () => ({ status: "ready", report: everythingKnown(), stale: true }),
   failed: () => ({ status: "failed", failure }),
   failedWithReport: () => ({ status: "failed", failure, last: sampleReport() }),
