@@ -254,5 +254,6 @@ async function launchOptions({ serverArguments }: Settings, log: Log): Promise<L
   const shell = process.platform === "win32" ? "powershell" : "posix";
   const { options, problems } = parseArguments(splitCommandLine(serverArguments, shell), process.env);
   for (const { message } of problems) log.warn(`llamaGauge.serverArguments: ${formatText(message)}`);
-  return options;
+  const { systemOptions } = await import("./node/systemOptions");
+  return { ...(await systemOptions()), ...options };
 }

@@ -83,9 +83,11 @@ export function languageOutside({
       const model = await modelAt(path, signal);
       return model && modelFacts(model);
     },
-    sectionCost: async (request, signal) => {
-      const model = await modelAt(request.modelPath, signal);
+    sectionCost: async (asked, signal) => {
+      const model = await modelAt(asked.modelPath, signal);
       if (model === undefined) return undefined;
+      const { inheritedOptions } = await import("./node/systemOptions");
+      const request = { ...asked, options: { ...(await inheritedOptions()), ...asked.options } };
       const { sectionBudget, sectionCost } = await import("./core/preset/sectionCost");
       const budget = sectionBudget(model, request.options, await freeDevices(signal));
       return sectionCost(budget, await waitOf(request, budget.report.context.nCtxPerSlot, signal));

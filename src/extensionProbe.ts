@@ -6,7 +6,9 @@ export function probeOf({ url, apiKey, launch }: ProbeTarget, historyFolder: str
   return async (callbacks, signal) => {
     const { HistoryStore } = await import("./node/historyStore");
     const { probeAndRemember } = await import("./node/depthProbe");
-    const request = { url, launch, ...callbacks, ...(apiKey !== undefined && { apiKey }) };
+    const { inheritedOptions } = await import("./node/systemOptions");
+    const options = { ...(await inheritedOptions()), ...launch };
+    const request = { url, launch: options, ...callbacks, ...(apiKey !== undefined && { apiKey }) };
     return probeAndRemember(request, new HistoryStore(historyFolder), signal);
   };
 }

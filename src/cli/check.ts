@@ -55,7 +55,7 @@ export const addCheck: CliCommand = (program, context) => {
             access === undefined
               ? "none"
               : { configured: access.url, ...(access.apiKey !== undefined && { apiKey: access.apiKey }) },
-          launch: launchOptions(context.serverArguments),
+          launch: await launchOptions(context.serverArguments),
           devices: options.device.length === 0 ? "measure" : options.device,
           programs: {},
           openVocabulary,

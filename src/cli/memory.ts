@@ -14,6 +14,7 @@ import { probedBudget } from "../core/memory/probe";
 import { FitProbe } from "../node/fitProbe";
 import { ggufModelSource } from "../node/ggufModelSource";
 import { findLlamaProgram } from "../node/llamaPrograms";
+import { systemOptions } from "../node/systemOptions";
 import type { CliCommand, CliContext } from "./command";
 import { printError, printJson, printLines, table } from "./output";
 
@@ -87,7 +88,7 @@ export async function launchedModel({
   serverArguments,
   signal,
 }: CliContext): Promise<{ readonly model: Model; readonly launch: LaunchOptions }> {
-  const launch = launchOptions(serverArguments);
+  const launch = await launchOptions(serverArguments);
   if (launch.model === undefined) {
     throw new UserError(
       "invalidInput",
@@ -98,10 +99,10 @@ export async function launchedModel({
   return { launch, model: modelOf(await ggufModelSource().readHeader(launch.model, signal)) };
 }
 
-export function launchOptions(serverArguments: readonly string[]): LaunchOptions {
+export async function launchOptions(serverArguments: readonly string[]): Promise<LaunchOptions> {
   const { options, problems } = parseArguments(serverArguments, process.env);
   for (const problem of problems) printError(`${problem.severity}: ${formatText(problem.message)}`);
-  return options;
+  return { ...(await systemOptions()), ...options };
 }
 
 export function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {

@@ -41,7 +41,7 @@ export const addProbe: CliCommand = (program, context) => {
     });
 };
 
-function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): Promise<ProbeReport> {
+async function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): Promise<ProbeReport> {
   const deepest = flags.depths === undefined ? undefined : Math.max(...flags.depths);
   const common = {
     budgetSeconds: flags.budget,
@@ -62,7 +62,7 @@ function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): P
       {
         ...serverAccess(flags.server),
         ...common,
-        flags: speedFlags(launchOptions(serverArguments)),
+        flags: speedFlags(await launchOptions(serverArguments)),
         ...(deepest !== undefined && { maxDepth: deepest }),
         onPlan: (plan) => printError(formatText(planText(plan))),
       },
@@ -72,7 +72,7 @@ function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): P
   return runBenchProbe(
     {
       program: flags.bench ?? "llama-bench",
-      options: launchOptions(serverArguments),
+      options: await launchOptions(serverArguments),
       ...common,
       ...(flags.depths !== undefined && { depths: flags.depths }),
       onPlan: (plan) => printError(formatText(planText(plan))),

@@ -4,6 +4,7 @@ import { splitCommandLine } from "../core/launch/splitCommandLine";
 import { isSecretVariable } from "../core/launch/secrets";
 import { seconds, say } from "../core/text";
 import { UserError } from "../core/userError";
+import { systemOptions } from "./systemOptions";
 
 /** A look at all processes takes a fraction of a second; on a busy Windows some. */
 const limitSeconds = 10;
@@ -55,12 +56,16 @@ async function exactProcess(listed: ListedProcess): Promise<ListedProcess | unde
     readlink(`${folder}/cwd`).catch(() => undefined),
   ]);
   if (cmdline === undefined) return undefined;
+  const variables = allVariables(environ);
+  const home = { platform: "linux", home: variables["HOME"] ?? "", env: variables } as const;
   const argv = cmdline.split("\0");
   if (argv.at(-1) === "") argv.pop();
   return {
     ...listed,
     argv: argv.length > 0 ? argv : listed.argv,
-    environment: relevantVariables(environ),
+    environment: relevantVariables(variables),
+    // its own files, also where it runs in a container
+    config: await systemOptions(home, `${folder}/root`),
     ...(workingFolder === undefined ? {} : { workingFolder }),
   };
 }
@@ -70,12 +75,19 @@ function isGone(cause: unknown): "" | undefined {
   return code === "ENOENT" || code === "ESRCH" ? undefined : "";
 }
 
-function relevantVariables(environ: string): Record<string, string> {
+function allVariables(environ: string): Record<string, string> {
+  return Object.fromEntries(
+    environ.split("\0").flatMap((assignment) => {
+      const equals = assignment.indexOf("=");
+      return equals > 0 ? [[assignment.slice(0, equals), assignment.slice(equals + 1)]] : [];
+    }),
+  );
+}
+
+function relevantVariables(all: Readonly<Record<string, string>>): Record<string, string> {
   const variables: Record<string, string> = {};
-  for (const assignment of environ.split("\0")) {
-    const equals = assignment.indexOf("=");
-    const name = assignment.slice(0, equals);
-    if (name.startsWith("LLAMA_ARG_")) variables[name] = assignment.slice(equals + 1);
+  for (const [name, value] of Object.entries(all)) {
+    if (name.startsWith("LLAMA_ARG_")) variables[name] = value;
     // that there is one matters, its value does not
     else if (isSecretVariable(name)) variables[name] = "set";
   }

@@ -4,6 +4,8 @@ export type SplitMode = "none" | "layer" | "row" | "tensor";
 /** Where a value came from; later ones win over earlier ones: config file < environment < preset < command line. */
 export type OptionOrigin =
   | { readonly kind: "commandLine"; readonly flag: string }
+  /** A `config.ini` of the system or the user. */
+  | { readonly kind: "config"; readonly file: string; readonly key: string }
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "preset"; readonly section: string; readonly key: string; readonly line: number }
   | { readonly kind: "server"; readonly endpoint: string };

@@ -12,6 +12,8 @@ export interface ListedProcess {
   /** Variables of its environment that llama-server reads, where they can be seen. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly workingFolder?: string;
+  /** What its system's `config.ini` sets. */
+  readonly config?: LaunchOptions;
   /** As the system tells it. */
   readonly started?: string;
 }
@@ -62,7 +64,8 @@ function readServer(listed: ListedProcess): RunningServer | undefined {
   const command = findServerCommand(listed.argv);
   if (command === undefined) return undefined;
   const environment = { ...listed.environment, ...command.environment };
-  const { options, origins, given } = parseArguments(command.arguments, environment);
+  const { options: told, origins, given } = parseArguments(command.arguments, environment);
+  const options = { ...listed.config, ...told };
   const model = options.model ?? options.hfRepo ?? options.modelUrl ?? options.dockerRepo;
   const preset = given.some(
     ({ option }) => /-(default|spec)$/.test(option.name) && option.name !== "--spec-default",
