@@ -5,8 +5,6 @@ import type { Text } from "../core/text";
 import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { countFiles } from "../core/tokens/countFiles";
 import { isExact, type TokenCount } from "../core/tokens/tokenCount";
-import { fingerprinted } from "../node/calibratedTokenizer";
-import { HttpLlamaServer } from "../node/llamaServer";
 import { workspaceFiles } from "../node/workspaceFiles";
 import type { CliCommand } from "./command";
 import { keptCounts } from "./kept";
@@ -53,6 +51,8 @@ export const addCount: CliCommand = (program, { signal }) => {
 
 async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Promise<Tokenizer> {
   if (options.server !== undefined) {
+    const { HttpLlamaServer } = await import("../node/llamaServer");
+    const { fingerprinted } = await import("../node/calibratedTokenizer");
     const server = new HttpLlamaServer(serverAccess(options.server));
     const facts = await server.facts(signal);
     return fingerprinted(server.tokenizer(facts), facts, signal);

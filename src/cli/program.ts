@@ -2,30 +2,28 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
-import { addCheck } from "./check";
-import { addCount } from "./count";
-import { addExplainLog } from "./explainLog";
-import { addLadder } from "./ladder";
-import { addLint } from "./lint";
-import { addMaxContext, addMemory } from "./memory";
-import { addModel } from "./model";
-import { addPredict } from "./predict";
-import { addProbe } from "./probe";
-import { addTokenize } from "./tokenize";
 
-const commands: readonly CliCommand[] = [
-  addCount,
-  addTokenize,
-  addModel,
-  addMemory,
-  addMaxContext,
-  addPredict,
-  addCheck,
-  addLint,
-  addLadder,
-  addExplainLog,
-  addProbe,
-];
+/** Only what is asked for is loaded: most commands need a fraction of the program. */
+const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
+  count: async () => (await import("./count")).addCount,
+  tokenize: async () => (await import("./tokenize")).addTokenize,
+  model: async () => (await import("./model")).addModel,
+  memory: async () => (await import("./memory")).addMemory,
+  "max-context": async () => (await import("./memory")).addMaxContext,
+  predict: async () => (await import("./predict")).addPredict,
+  check: async () => (await import("./check")).addCheck,
+  lint: async () => (await import("./lint")).addLint,
+  ladder: async () => (await import("./ladder")).addLadder,
+  "explain-log": async () => (await import("./explainLog")).addExplainLog,
+  probe: async () => (await import("./probe")).addProbe,
+};
+
+/** The command that is named, or all of them for help and for names that are none. */
+function commandsFor(argv: readonly string[]): Promise<readonly CliCommand[]> {
+  const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
+  const load = Object.hasOwn(commands, named) ? commands[named] : undefined;
+  return Promise.all(load === undefined ? Object.values(commands).map((each) => each()) : [load()]);
+}
 
 const outside: ReadonlySet<UserErrorReason> = new Set([
   "refused",
@@ -47,7 +45,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
     .description("Does it fit, does the machine hold it, how long will I wait: for llama.cpp.")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
-  for (const add of commands) {
+  for (const add of await commandsFor(own)) {
     add(program, { signal, serverArguments, finish: (result) => (code = result) });
   }
 

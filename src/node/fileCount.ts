@@ -48,9 +48,20 @@ export interface FileCountOptions extends TokenizeOptions {
   readonly mostBytes: number;
 }
 
+/** Memory of files that were counted; another is read into it. */
+let scratch = Buffer.alloc(0);
+const mostScratch = 8 * 1024 * 1024;
+
+function scratchOf(bytes: number): Buffer {
+  if (bytes > mostScratch) return Buffer.allocUnsafe(bytes);
+  if (bytes > scratch.length)
+    scratch = Buffer.allocUnsafeSlow(Math.min(mostScratch, Math.max(1 << 16, bytes * 2)));
+  return scratch.subarray(0, bytes);
+}
+
 function bytesOf(file: FileToCount["file"], most: number): ReturnType<typeof readDirectly> {
   try {
-    return readDirectly(file, most);
+    return readDirectly(file, most, scratchOf);
   } catch (error) {
     return unreadable(file, error);
   }

@@ -19,6 +19,8 @@ const cancelGraceMs = 1_000;
 /** Workers without work end after this time. */
 const idleMs = 60_000;
 const crashesPerJob = 2;
+/** What threads hold lives in typed arrays: there is little to collect. */
+const youngMegabytes = 8;
 
 interface Job {
   readonly task: TokenTask;
@@ -151,7 +153,10 @@ class Thread {
     private readonly events: ThreadEvents,
   ) {
     this.worker = new Worker(options.workerFile, {
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMegabytes ?? 1024 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: options.heapMegabytes ?? 1024,
+        maxYoungGenerationSizeMb: youngMegabytes,
+      },
     });
     // a thread without work does not keep the program alive
     this.worker.unref();

@@ -16,15 +16,20 @@ export type DirectRead =
 
 /**
  * A file's bytes as they are now, read on this thread: at most `most` of them, and of a binary file no more than the head.
+ * @param room gives the memory they are read into
  * @throws the system's error
  */
-export function readDirectly(file: FileRef, most: number): DirectRead {
+export function readDirectly(
+  file: FileRef,
+  most: number,
+  room: (bytes: number) => Buffer = (bytes) => Buffer.allocUnsafe(bytes),
+): DirectRead {
   const descriptor = openSync(file.path, openFlags);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return skip(file, "notAFile");
     if (stats.size > most) return { kind: "longer" };
-    const buffer = Buffer.allocUnsafe(stats.size + 1);
+    const buffer = room(stats.size + 1);
     let filled = readFrom(descriptor, buffer, 0, Math.min(buffer.length, headBytes));
     if (encodingOf(buffer.subarray(0, Math.min(filled, headBytes))) === "binary")
       return skip(file, "binary", "NUL");

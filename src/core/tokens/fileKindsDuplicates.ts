@@ -98,18 +98,22 @@ function findAlike(
   originals: ReadonlyMap<number, readonly Sketched[]>,
 ): Sketched | undefined {
   for (const key of keys) {
-    const found = originals.get(key)?.find((other) => likeness(sketch, other.sketch) >= similar);
+    const found = originals.get(key)?.find((other) => likeness(sketch, other.sketch, similar) >= similar);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** Share of common lines among all lines of both (Jaccard), estimated from the smallest hashes. */
-export function likeness(a: TextSketch | undefined, b: TextSketch | undefined): number {
+/**
+ * Share of common lines among all lines of both (Jaccard), estimated from the smallest hashes; anything less where it
+ * cannot reach `atLeast` any more.
+ */
+export function likeness(a: TextSketch | undefined, b: TextSketch | undefined, atLeast = 0): number {
   if (a === undefined || b === undefined) return 0;
   const size = Math.min(sketchSize, Math.max(a.length, b.length));
+  const mostDifferent = (1 - atLeast) * size;
   let [i, j, common, taken] = [0, 0, 0, 0];
-  while (taken < size && (i < a.length || j < b.length)) {
+  while (taken < size && taken - common <= mostDifferent && (i < a.length || j < b.length)) {
     const left = a[i] ?? Infinity;
     const right = b[j] ?? Infinity;
     if (left === right) common++;
