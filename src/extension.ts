@@ -20,6 +20,7 @@ import { WhatIfDesk } from "./client/whatIfDesk";
 import { extensionAdapters } from "./extensionAdapters";
 import { startLadders } from "./extensionLadder";
 import { languageOutside } from "./extensionLanguage";
+import { startSpeed } from "./extensionSpeed";
 import { startOutside } from "./extensionStart";
 
 /** Builds the adapters, the gauge and its surfaces; what is heavy is loaded when it is first used. */
@@ -46,6 +47,8 @@ export function activate(context: ExtensionContext): void {
   store.add(new TokenTreeView(gauge));
   store.add(startLadders({ gauge, panel, log, keys, starter, adapters, cacheFolder, version }));
 
+  const speed = store.add(startSpeed({ gauge, panel, settings, keys, log, adapters, cacheFolder }));
+
   const answerReserve = (): number => settings.value.answerReserveTokens;
   const outsideOfPresets = languageOutside({ historyFolder: cacheFolder, answerReserve });
   const presets = store.add(startLanguageClient(context.extensionUri, log, outsideOfPresets));
@@ -66,7 +69,8 @@ export function activate(context: ExtensionContext): void {
   store.add(
     registerCommands(
       commandTable({
-        ...{ version, gauge, panel, settings, keys, starter, log, outside: adapters.outside },
+        ...{ version, gauge, panel, settings, keys, starter, log },
+        outside: { ...adapters.outside, ...speed.probes },
         refreshPresets: () => presets.refresh(),
       }),
       log,

@@ -11,7 +11,8 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
   readonly estimator: Estimator;
   readonly outside: Outside;
   readonly surroundings: Estimates["surroundings"];
-  readonly surroundings: Estimates["surroundings"];
+  /** The same as it was for the last report. */
+  readonly lastParts: () => Estimates["lastParts"];
   readonly whatIf: WhatIfOutside;
 } {
   const { settings, keys, nearby } = options;
@@ -46,7 +47,7 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
       modelPath: () => estimates.modelPath,
     },
     surroundings: (signal) => estimates.surroundings(signal),
-    surroundings: (signal) => estimates.surroundings(signal),
+    lastParts: () => estimates.lastParts,
     dispose: () => estimates.dispose(),
   };
 }

@@ -18,7 +18,6 @@ import type { GaugeReport } from "./core/report/gaugeReport";
 import type { Judged } from "./core/report/whatIf";
 import { isExact } from "./core/tokens/tokenCount";
 import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
-import { UserError } from "./core/userError";
 import type { HistoryStore } from "./node/historyStore";
 import type { OpenVocabularies } from "./node/openVocabularies";
 
@@ -116,11 +115,24 @@ export class Estimates {
     return this.gather(this.options.settings.value, await this.files(signal), signal);
   }
 
-  /** Measures the server an estimate goes to; the next estimate uses what was found. */
+  /** What was known of server, model and machine when the last report was made. */
+  get lastParts(): EstimateParts | undefined {
+    return this.gathered?.parts;
+  }
+
+  /**
+   * Measures the server an estimate goes to, else the chosen model with llama-bench; the next estimate uses what was
+   * found.
+   */
   async probe(report: ProbeCallbacks, signal: AbortSignal): Promise<ProbeReport> {
     const settings = this.options.settings.value;
-    const { server, launch } = await this.gather(settings, await this.files(signal), signal);
-    if (!server.known) throw new UserError(server.reason ?? "refused", server.why, server.remedy);
+    const parts = await this.gather(settings, await this.files(signal), signal);
+    const { server, launch } = parts;
+    const budget = { budgetSeconds: settings.probeSeconds };
+    if (!server.known) {
+      const { benchProbe } = await import("./extensionBench");
+      return benchProbe(parts, settings, report, await this.history(), signal);
+    }
     const { probeAndRemember } = await import("./node/depthProbe");
     const { url, role, model } = server.value.facts;
     const apiKey = await this.options.keys.get(url);
@@ -128,6 +140,7 @@ export class Estimates {
       {
         url,
         launch,
+        ...budget,
         ...report,
         ...(apiKey !== undefined && { apiKey }),
         ...(role === "router" && { model: model.id }),

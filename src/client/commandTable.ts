@@ -24,6 +24,7 @@ import type { ApiKeys } from "./secrets";
 import { chooseServer, type ServerCandidate } from "./serverChoice";
 import type { ServerStarter } from "./serverStarter";
 import type { SettingsStore } from "./settingsStore";
+import type { SpeedCommandId } from "./speedCommands";
 import { startServer } from "./startServer";
 import { localized } from "./vscodeText";
 import { warnOfCrash } from "./warnOfCrash";
@@ -61,7 +62,7 @@ export interface Outside extends GitOutside {
 }
 
 /** What each command does. */
-export function commandTable(parts: CommandParts): Omit<CommandTable, LadderCommandId> {
+export function commandTable(parts: CommandParts): Omit<CommandTable, LadderCommandId | SpeedCommandId> {
   const { gauge, panel, settings, keys, starter, log, outside } = parts;
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {

@@ -11,6 +11,7 @@ interface ContextKeys {
   "llamaGauge.ladderRunning": boolean;
   "llamaGauge.ladderResumable": boolean;
   "llamaGauge.serverKnown": boolean;
+  "llamaGauge.measuring": boolean;
 }
 
 const known = new Map<keyof ContextKeys, boolean>();

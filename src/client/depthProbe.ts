@@ -1,12 +1,12 @@
 import { ProgressLocation, window } from "vscode";
-import { planText, type StreamPlan } from "../core/bench/probePlan";
+import { planText, type BenchPlan, type StreamPlan } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { count, say, seconds } from "../core/text";
 import { toAbortSignal } from "./cancellation";
 import { localized } from "./vscodeText";
 
 export interface ProbeCallbacks {
-  readonly onPlan: (plan: StreamPlan) => void;
+  readonly onPlan: (plan: StreamPlan | BenchPlan) => void;
   readonly onProgress: (progress: ProbeProgress) => void;
 }
 

@@ -16,6 +16,7 @@ import type { LadderDesk } from "./ladderDesk";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import { reportingErrors } from "./notify";
 import { panelHtml } from "./panelHtml";
+import type { SpeedBoard } from "./speedBoard";
 import type { WhatIfDesk } from "./whatIfDesk";
 import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
@@ -42,6 +43,12 @@ const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
   compareLadders: "llamaGauge.compareLadders",
   exportLadderReport: "llamaGauge.exportLadderReport",
   diagnoseLongContext: "llamaGauge.diagnoseLongContext",
+  compareKvCacheTypes: "llamaGauge.compareKvCacheTypes",
+  recordBaseline: "llamaGauge.recordBaseline",
+  compareWithBaseline: "llamaGauge.compareWithBaseline",
+  importMeasurements: "llamaGauge.importMeasurements",
+  exportHistory: "llamaGauge.exportHistory",
+  cancelMeasurement: "llamaGauge.cancelMeasurement",
 };
 
 /** The one panel of a window. It is drawn from the gauge's state and sends back commands, nothing else. */
@@ -53,6 +60,7 @@ export class GaugePanel implements Disposable {
   private pageReady = false;
   private wantedSection: PanelSection | undefined;
   private ladders: LadderDesk | undefined;
+  private speed: SpeedBoard | undefined;
   private readonly whatIf: WhatIfPanel;
 
   constructor(
@@ -82,6 +90,12 @@ export class GaugePanel implements Disposable {
   follow(ladders: LadderDesk): void {
     this.ladders = ladders;
     this.store.add(ladders.onDidChange(() => this.sendLadder()));
+  }
+
+  /** Draws what is measured, and the history of it. */
+  followSpeed(board: SpeedBoard): void {
+    this.speed = board;
+    this.store.add(board.onDidChange(() => this.sendSpeed()));
   }
 
   get visible(): boolean {
@@ -146,6 +160,7 @@ export class GaugePanel implements Disposable {
       case "ready":
         this.pageReady = true;
         this.sendAll();
+        void this.speed?.refresh();
         void this.ladders?.open().catch((error: unknown) => this.log.error("Ladders cannot be read", error));
         this.reveal();
         return;
@@ -205,11 +220,16 @@ export class GaugePanel implements Disposable {
       trusted: workspace.isTrusted,
     });
     this.sendLadder();
+    this.sendSpeed();
     this.send();
   }
 
   private sendLadder(): void {
     if (this.pageReady && this.ladders !== undefined) this.post({ type: "ladder", ladder: this.ladders.state });
+  }
+
+  private sendSpeed(): void {
+    if (this.pageReady && this.speed !== undefined) this.post({ type: "speed", speed: this.speed.state });
   }
 
   private send(): void {

@@ -15,6 +15,8 @@ export interface Settings {
   /** A llama-server command line without the program. */
   readonly serverArguments: string;
   readonly answerReserveTokens: number;
+  /** How long a depth probe may take. */
+  readonly probeSeconds: number;
   readonly exclude: readonly string[];
   readonly useIgnoreFiles: boolean;
   readonly maxFileBytes: number;
@@ -41,6 +43,7 @@ export const settingDefaults = {
   modelFolders: [] as readonly string[],
   serverArguments: "",
   answerReserveTokens: 2048,
+  probeSeconds: 60,
   exclude: defaultWalkOptions.exclude,
   useIgnoreFiles: defaultWalkOptions.useIgnoreFiles,
   maxFileBytes: defaultWalkOptions.maxFileBytes,
@@ -76,6 +79,7 @@ export function parseSettings(read: (id: string) => unknown): {
     modelFolders: get("modelFolders", strings, defaults.modelFolders),
     serverArguments: get("serverArguments", trimmed, defaults.serverArguments),
     answerReserveTokens: get("answerReserveTokens", naturalNumber, defaults.answerReserveTokens),
+    probeSeconds: get("probeSeconds", probeBudget, defaults.probeSeconds),
     exclude: get("exclude", strings, defaults.exclude),
     useIgnoreFiles: get("useIgnoreFiles", flag, defaults.useIgnoreFiles),
     maxFileBytes: get("maxFileBytes", positiveNumber, defaults.maxFileBytes),
@@ -102,6 +106,11 @@ function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) 
 
 function naturalNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function probeBudget(value: unknown): number | undefined {
+  const seconds = naturalNumber(value);
+  return seconds !== undefined && seconds >= 5 && seconds <= 3600 ? seconds : undefined;
 }
 
 function positiveNumber(value: unknown): number | undefined {

@@ -10,8 +10,10 @@ import type { MonitorReport } from "../core/bench/monitorSample";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { formatText } from "../core/format";
 import { say } from "../core/text";
+import type { BenchStep } from "../core/bench/benchProgress";
+import type { ProbeProgress } from "../core/bench/probeReport";
 import { runLlamaBench } from "./llamaBench";
-import type { BenchCall, BenchRun } from "./llamaBench";
+import type { BenchRun } from "./llamaBench";
 import { startMonitor } from "./monitor";
 
 export interface ComparisonRequest {
@@ -28,7 +30,10 @@ export interface ComparisonRequest {
   readonly threshold?: number;
   /** From two servers, where there were two to ask. */
   readonly agreement?: AgreementSample;
-  readonly onStep?: BenchCall["onStep"];
+  /** The other setting may change the answers, and they were not compared. */
+  readonly unchecked?: boolean;
+  readonly plannedSeconds?: number;
+  readonly onProgress?: (progress: ProbeProgress) => void;
 }
 
 export interface ComparisonReport {
@@ -52,6 +57,7 @@ export async function runComparison(
   try {
     await monitor.baseline(3, signal);
     const [baseline, other] = values;
+    const clock = new RunClock(depth, request.plannedSeconds);
     const { [varied.option]: _, ...rest } = request.options;
     const run = await runLlamaBench(
       {
@@ -65,7 +71,7 @@ export async function runComparison(
         onStart: (pid) => {
           monitor.measure(pid);
         },
-        ...(request.onStep !== undefined && { onStep: request.onStep }),
+        onStep: (step) => request.onProgress?.(clock.at(step)),
       },
       signal,
     );
@@ -84,11 +90,35 @@ export async function runComparison(
         depth,
         ...(request.threshold !== undefined && { threshold: request.threshold }),
         ...(request.agreement !== undefined && { agreement: request.agreement }),
+        ...(request.unchecked !== undefined && { unchecked: request.unchecked }),
         ...(disturbed !== undefined && { disturbed }),
       });
     return { prefill: answer("prefill"), generation: answer("generation"), arms, monitor: watched, run };
   } finally {
     await monitor.stop();
+  }
+}
+
+/** How far a comparison is, by the time its plan gives to it. */
+class RunClock {
+  readonly #began = performance.now() / 1000;
+
+  constructor(
+    private readonly depth: number,
+    private readonly planned: number | undefined,
+  ) {}
+
+  at(step: BenchStep): ProbeProgress {
+    const done = performance.now() / 1000 - this.#began;
+    // without a plan the tests done so far tell: the deep ones take longest, and come in every third of the run
+    const expected = this.planned ?? (done * step.tests) / Math.max(1, step.test - 1);
+    const share = Math.min(0.99, done / Math.max(expected, 1e-3));
+    return {
+      phase: "measuring",
+      share,
+      remainingSeconds: Math.max(0, expected - done),
+      depth: step.kind === "starting" ? 0 : this.depth,
+    };
   }
 }
 

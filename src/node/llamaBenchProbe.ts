@@ -82,9 +82,17 @@ async function refuseSecondCopy(
   );
 }
 
+/** What the first tokens cost, to price something longer. Fails with `UserError` where llama-bench measures nothing. */
+export async function measureFirstTokens(
+  request: Pick<BenchProbeRequest, "program" | "options">,
+  signal: AbortSignal,
+): Promise<Feasibility> {
+  return (await feasibility(request, undefined, 60, signal)).seen;
+}
+
 async function feasibility(
   request: BenchProbeRequest,
-  monitor: Monitor,
+  monitor: Monitor | undefined,
   budgetSeconds: number,
   signal: AbortSignal,
 ): Promise<{ readonly seen: Feasibility; readonly run: BenchRun }> {
@@ -101,7 +109,7 @@ async function feasibility(
       repetitions: 1,
       timeoutSeconds: Math.max(60, 3 * budgetSeconds),
       onStart: (pid) => {
-        monitor.measure(pid);
+        monitor?.measure(pid);
       },
     },
     signal,

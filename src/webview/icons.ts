@@ -7,6 +7,7 @@ const paths = {
   question: svg`<circle cx="8" cy="8" r="6.5" /><path d="M6.2 6.3a1.8 1.8 0 1 1 2.6 1.7c-.6.3-.8.6-.8 1.2M8 11.2v.5" />`,
   room: svg`<path d="M2 2.5h12v11H2ZM2 8.5h7M9 2.5v11M9 6h5" />`,
   memory: svg`<path d="M3.5 3.5h9v9h-9ZM6 3.5v-2M10 3.5v-2M6 14.5v-2M10 14.5v-2M3.5 6h-2M3.5 10h-2M14.5 6h-2M14.5 10h-2" />`,
+  measured: svg`<path d="M2 13.5h12M3 11 6.2 6.5l2.6 2.4L13.5 3" />`,
   wait: svg`<circle cx="8" cy="8" r="6.5" /><path d="M8 4.2V8l2.6 1.6" />`,
   ladder: svg`<path d="M5 1.5v13M11 1.5v13M5 4.5h6M5 8h6M5 11.5h6" />`,
   save: svg`<path d="M8 1.8v8.4M4.6 7 8 10.4 11.4 7M2.5 11.5v2.2h11v-2.2" />`,

@@ -16,6 +16,7 @@ export const firstUi: Ui = {
   room: "picture",
   memory: "picture",
   wait: "picture",
+  measured: "picture",
   ladder: "picture",
   allFiles: false,
   width: 1100,

@@ -25,6 +25,8 @@ export interface ComparisonQuestion {
   /** Smallest difference that matters, declared before the run. */
   readonly threshold?: number;
   readonly agreement?: AgreementSample;
+  /** The other setting may change the answers, and nobody could look whether it does. */
+  readonly unchecked?: boolean;
   /** Why the machine was not fit to measure on, where the watch says so. */
   readonly disturbed?: Text;
 }
@@ -87,7 +89,13 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
           say`${count(options.length)} options changed at once (${options.join(", ")}); no single one can be named as the cause.`,
         ]
       : [];
-  const all = [...cause, ...notes];
+  const answers =
+    question.unchecked === true
+      ? [say`Whether the answers stay the same was not checked.`]
+      : agreement === undefined
+        ? []
+        : [say`${count(agreement.agreed)} of ${count(agreement.of)} tokens of greedy answers are the same.`];
+  const all = [...cause, ...notes, ...answers];
   if (Math.abs(speedUp) <= threshold) {
     const withinPercent = 100 * Math.max(threshold, Math.abs(speedUp) + error);
     return {

@@ -19,6 +19,8 @@ export interface ComparisonPlan {
 const arms = 3;
 const depths = [4096, 8192, 16_384, 32_768, 65_536] as const;
 const feasibilityTokens = 2048;
+/** Tokens of the prompts whose answers are compared, with both settings. */
+const agreementTokens = 4000;
 const generatedTokens = 32;
 const repetitions = 2;
 
@@ -45,10 +47,12 @@ export function planComparisons(seen: Feasibility, context: number): readonly Co
     const at = depth > 0 ? [0, depth] : [0];
     const { tokens, seconds: each } = priceBench(seen, { depths: at, generatedTokens, repetitions });
     const load = seen.loadSeconds ?? 0;
+    // the sample of answers: two more loads, a few short prompts
+    const answers = 2 * load + agreementTokens * seen.secondsPerToken;
     return {
       depth,
       tokens: arms * tokens,
-      seconds: load + arms * (each - load),
+      seconds: load + arms * (each - load) + answers,
       threshold: defaultThreshold,
     };
   });

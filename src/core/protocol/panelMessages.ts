@@ -1,5 +1,6 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
+import type { SpeedState } from "../bench/speedState";
 import type { LadderState } from "../ladder/shownLadder";
 import { savedFile, type SavedFile } from "./savedFiles";
 import { whatIfFromPanel, type WhatIfFromPanel, type WhatIfToPanel } from "./whatIfMessages";
@@ -16,6 +17,7 @@ export type ToPanel =
   | { readonly type: "judged"; readonly report: Omit<GaugeReport, "tokens"> }
   | { readonly type: "state"; readonly state: PanelState }
   | { readonly type: "ladder"; readonly ladder: LadderState }
+  | { readonly type: "speed"; readonly speed: SpeedState }
   | { readonly type: "reveal"; readonly section: PanelSection }
   | WhatIfToPanel;
 
@@ -27,7 +29,7 @@ export interface PageFacts {
   readonly trusted: boolean;
 }
 
-export type PanelSection = "room" | "memory" | "wait" | "ladder";
+export type PanelSection = "room" | "memory" | "wait" | "measured" | "ladder";
 
 /** `GaugeState` with the report left out; `revision` names it. */
 export type PanelState =
@@ -68,6 +70,12 @@ export const panelCommands = [
   "compareLadders",
   "exportLadderReport",
   "diagnoseLongContext",
+  "compareKvCacheTypes",
+  "recordBaseline",
+  "compareWithBaseline",
+  "importMeasurements",
+  "exportHistory",
+  "cancelMeasurement",
 ] as const;
 
 export type PanelCommand = (typeof panelCommands)[number];

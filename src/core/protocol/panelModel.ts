@@ -1,3 +1,4 @@
+import { noSpeed, type SpeedState } from "../bench/speedState";
 import type { LadderState } from "../ladder/shownLadder";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";
@@ -13,6 +14,8 @@ export interface PanelModel {
   /** The last report that arrived. */
   readonly report?: GaugeReport;
   readonly ladder: LadderState;
+  /** What is measured, and what was. */
+  readonly speed: SpeedState;
   /** The report with a change tried on it; absent while nothing is. */
   readonly whatIf?: Omit<WhatIfAnswer, "report"> & { readonly report: GaugeReport };
   readonly contextTable?: ContextTable;
@@ -23,6 +26,7 @@ export const emptyModel: PanelModel = {
   page: { locale: "en", translations: {}, trusted: true },
   state: { status: "idle" },
   ladder: { status: "none" },
+  speed: noSpeed,
 };
 
 /** The model after a message. A report kept from before a reload stays on show, as stale, until a new one arrives. */
@@ -53,6 +57,8 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
       return { ...model, state: gaugeState(message.state, model.report) };
     case "ladder":
       return { ...model, ladder: message.ladder };
+    case "speed":
+      return { ...model, speed: message.speed };
     case "reveal":
       return model;
   }

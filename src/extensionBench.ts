@@ -1,0 +1,97 @@
+import { workspace } from "vscode";
+import type { ProbeCallbacks } from "./client/depthProbe";
+import type { Settings } from "./client/settings";
+import { refuseSecondCopy } from "./core/bench/secondCopy";
+import type { ProbeReport } from "./core/bench/probeReport";
+import { valueOf } from "./core/known";
+import type { LaunchOptions } from "./core/launch/launchOptions";
+import type { DepthCurve } from "./core/prefill/depthCurve";
+import type { EstimateParts } from "./core/report/estimate";
+import { say } from "./core/text";
+import { UserError } from "./core/userError";
+import type { HistoryStore } from "./node/historyStore";
+import type { LlamaProgramName } from "./node/llamaPrograms";
+
+/** What llama-bench needs to measure the setup an estimate is made for. */
+export interface BenchSetup {
+  readonly program: string;
+  /** With a model file of this machine. */
+  readonly options: LaunchOptions;
+  /** Tokens one request may hold. */
+  readonly context: number;
+  /** What was measured of it before. */
+  readonly curve: DepthCurve | undefined;
+}
+
+/** Fails with `UserError` where llama-bench cannot run here: no program, no model file, no room for a second copy. */
+export async function benchSetup(parts: EstimateParts, settings: Settings): Promise<BenchSetup> {
+  const { launch, model, server, memory, curve } = parts;
+  const program = await llamaProgram(settings, "llama-bench");
+  const options = { ...launch, ...(await modelFile(parts, settings)) };
+  if (options.model === undefined && options.hfRepo === undefined) {
+    const { why, remedy } = model.known ? noModelFile : model;
+    throw new UserError("invalidInput", why, remedy);
+  }
+  if (memory.known) refuseSecondCopy(memory.value, server.known);
+  const context = valueOf(server)?.facts.nCtxPerSlot ?? valueOf(model)?.contextLength ?? 32_768;
+  return { program, options, context, curve: valueOf(curve) };
+}
+
+const noModelFile = {
+  why: say`The model's file is not known on this machine.`,
+  remedy: say`Choose it (llamaGauge.model).`,
+};
+
+async function modelFile(
+  { model, server }: EstimateParts,
+  settings: Settings,
+): Promise<Pick<LaunchOptions, "model">> {
+  if (!model.known) return {};
+  const { access } = await import("node:fs/promises");
+  for (const path of [valueOf(server)?.facts.model.path, settings.model]) {
+    if (path === undefined || path === "") continue;
+    const there = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (there) return { model: path };
+  }
+  return {};
+}
+
+/** Path of one of the user's llama.cpp programs. Fails with `UserError` where there is none, or where none may be started. */
+export async function llamaProgram({ llamaCppFolder }: Settings, name: LlamaProgramName): Promise<string> {
+  if (!workspace.isTrusted) {
+    throw new UserError(
+      "untrusted",
+      say`Programs are started only in a trusted workspace.`,
+      say`Trust it first.`,
+    );
+  }
+  const { findLlamaProgram } = await import("./node/llamaPrograms");
+  const found = await findLlamaProgram(name, llamaCppFolder);
+  if (found !== undefined) return found;
+  throw new UserError(
+    "notFound",
+    say`${name} is not found.`,
+    say`Name the folder of your llama.cpp (llamaGauge.llamaCppFolder).`,
+  );
+}
+
+/** The depth probe where no server runs: llama-bench with the options a server would get. Without a model it fails as asking the server did. */
+export async function benchProbe(
+  parts: EstimateParts,
+  settings: Settings,
+  callbacks: ProbeCallbacks,
+  history: HistoryStore,
+  signal: AbortSignal,
+): Promise<ProbeReport> {
+  const { server, model } = parts;
+  if (!server.known && (!model.known || (server.reason !== undefined && server.reason !== "refused"))) {
+    throw new UserError(server.reason ?? "refused", server.why, server.remedy);
+  }
+  const { program, options, context } = await benchSetup(parts, settings);
+  const { benchProbeAndRemember } = await import("./node/depthProbe");
+  const request = { program, options, maxDepth: context, budgetSeconds: settings.probeSeconds, ...callbacks };
+  return benchProbeAndRemember(request, history, signal);
+}
