@@ -17,6 +17,7 @@ import { DisposableStore, type Disposable } from "./lifecycle";
 import { reportingErrors } from "./notify";
 import { panelHtml } from "./panelHtml";
 import type { SpeedBoard } from "./speedBoard";
+import { LivePanel, type WatchMemory } from "./livePanel";
 import type { WhatIfDesk } from "./whatIfDesk";
 import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
@@ -62,18 +63,21 @@ export class GaugePanel implements Disposable {
   private ladders: LadderDesk | undefined;
   private speed: SpeedBoard | undefined;
   private readonly whatIf: WhatIfPanel;
+  private readonly live: LivePanel;
 
   constructor(
     private readonly extensionUri: Uri,
     private readonly gauge: Gauge,
     private readonly log: Log,
     desk: WhatIfDesk,
+    watchMemory: WatchMemory,
   ) {
     this.whatIf = new WhatIfPanel(
       desk,
       () => reportOf(gauge.state),
       (message) => this.post(message),
     );
+    this.live = this.store.add(new LivePanel(watchMemory, (memory) => this.post({ type: "live", memory })));
     this.store.add(gauge.onDidChange(() => this.send()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.sendAll()));
     this.store.add(
@@ -134,10 +138,16 @@ export class GaugePanel implements Disposable {
       dark: Uri.joinPath(this.extensionUri, "media", "panel-dark.svg"),
     };
     store.add(webview.onDidReceiveMessage((message: unknown) => this.receive(message)));
-    store.add(panel.onDidChangeViewState(() => (this.pageReady &&= panel.visible)));
+    store.add(
+      panel.onDidChangeViewState(() => {
+        this.pageReady &&= panel.visible;
+        this.updateLive();
+      }),
+    );
     panel.onDidDispose(() => {
       store.dispose();
       if (this.shown === shown) this.shown = undefined;
+      this.updateLive();
     });
     webview.html = panelHtml(
       {
@@ -225,7 +235,15 @@ export class GaugePanel implements Disposable {
   }
 
   private sendLadder(): void {
-    if (this.pageReady && this.ladders !== undefined) this.post({ type: "ladder", ladder: this.ladders.state });
+    if (this.pageReady && this.ladders !== undefined)
+      this.post({ type: "ladder", ladder: this.ladders.state });
+  }
+
+  /** Memory is of interest where a budget is shown. */
+  private updateLive(): void {
+    const report = reportOf(this.gauge.state);
+    const server = report?.server.known === true ? report.server.value.url : undefined;
+    this.live.update(this.pageReady && report?.memory.known === true, server);
   }
 
   private sendSpeed(): void {
@@ -233,6 +251,7 @@ export class GaugePanel implements Disposable {
   }
 
   private send(): void {
+    this.updateLive();
     if (!this.pageReady) return;
     const { state } = this.gauge;
     const report = reportOf(state);

@@ -5,6 +5,7 @@ import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { amdDevices } from "./devicesLinux";
 import { unifiedMemory } from "./devicesMac";
+import { nvidiaDevices, type NvidiaTool } from "./devicesNvidia";
 import { hostMemory, type HostMemory } from "./devicesHost";
 
 /** What one place says about a device's memory; bytes. */
@@ -52,14 +53,20 @@ export async function listDevices(
   );
 }
 
+export interface MeasureRequest {
+  /** The user's llama-server. */
+  readonly program?: string;
+  readonly rpc?: readonly string[];
+  readonly nvidia?: NvidiaTool;
+  /** Folder of the graphics cards; absent: the kernel's. */
+  readonly drm?: string;
+}
+
 /**
  * Measures once, on demand: llama.cpp's own list where a program is given, else the graphics driver and sysfs. A tool
  * that is missing, hangs or speaks another language is named in `silent`.
  */
-export async function measureMemory(
-  request: { readonly program?: string; readonly rpc?: readonly string[] },
-  signal: AbortSignal,
-): Promise<MeasuredMemory> {
+export async function measureMemory(request: MeasureRequest, signal: AbortSignal): Promise<MeasuredMemory> {
   const silent: string[] = [];
   const attempt = async <T>(name: string, ask: () => Promise<readonly T[]>): Promise<readonly T[]> => {
     try {
@@ -84,9 +91,11 @@ export async function measureMemory(
     const metal = await attempt("Metal", () => unifiedMemory(host.totalBytes, signal));
     return { devices: metal, host, silent };
   }
-  const amd = await attempt("sysfs", () => amdDevices());
-  const driver = await attempt("graphics driver", () => driverDevices(signal));
-  return { devices: [...driver, ...amd], host, silent };
+  const [nvidia, amd] = await Promise.all([
+    attempt("nvidia-smi", () => nvidiaDevices(signal, request.nvidia)),
+    attempt("sysfs", () => amdDevices(request.drm)),
+  ]);
+  return { devices: [...nvidia, ...amd], host, silent };
 }
 
 /** Free memory by device, for `memoryBudget`; the host's is what can be had without paging. */
@@ -95,29 +104,4 @@ export function budgetDevices({ devices, host }: MeasuredMemory): readonly Memor
     ...devices.map(({ name, freeBytes, totalBytes }) => ({ name, freeBytes, totalBytes })),
     { name: "Host", freeBytes: host.availableBytes, totalBytes: host.totalBytes },
   ];
-}
-
-async function driverDevices(signal: AbortSignal): Promise<readonly MeasuredDevice[]> {
-  const { graphics } = await import("systeminformation");
-  const { controllers } = await withTimeout(graphics(), signal);
-  return controllers
-    .filter(({ memoryTotal, memoryFree }) => (memoryTotal ?? 0) > 0 && memoryFree !== undefined)
-    .map((controller, i) => ({
-      name: /nvidia/i.test(controller.vendor) ? `CUDA${i}` : `GPU${i}`,
-      description: controller.name ?? controller.model,
-      totalBytes: (controller.memoryTotal ?? 0) * 2 ** 20,
-      freeBytes: (controller.memoryFree ?? 0) * 2 ** 20,
-      from: "driver" as const,
-    }));
-}
-
-/** systeminformation cannot be cancelled; what comes too late is dropped. */
-async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-  return await Promise.race([
-    work,
-    new Promise<never>((_, reject) => {
-      limit.addEventListener("abort", () => reject(new Error("no answer in time")), { once: true });
-    }),
-  ]);
 }

@@ -41,12 +41,16 @@ function start(place: HTMLElement): void {
     const before = model.report;
     model = applyMessage(model, message);
     if (model.report !== before) host.state = keep(model, ui);
+    if (message.type === "whatIf" && message.answer === undefined) ui = { ...ui, whatIf: {} };
     if (message.type === "page") document.documentElement.lang = message.locale;
     if (message.type === "reveal") requestAnimationFrame(() => reveal(message.section));
     redraw();
   });
   if (model.report !== undefined) redraw();
   host.post({ type: "ready" });
+  // what was tried before a reload
+  if (Object.keys(ui.whatIf).length > 0) host.post({ type: "whatIf", change: ui.whatIf });
+  if (ui.contextTable) host.post({ type: "contextTable", open: true });
 }
 
 /** Width inside a full-wide card: page and card padding and borders off (as in panel.css). */

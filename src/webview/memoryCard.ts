@@ -1,20 +1,27 @@
 import { html, nothing, type TemplateResult } from "lit";
-import type { DeviceBudget, KvCacheReport, MemoryReport } from "../core/memory/memoryReport";
+import type { HostExtra, KvCacheReport, MemoryReport } from "../core/memory/memoryReport";
 import type { GaugeReport } from "../core/report/gaugeReport";
-import { bytes, count, say } from "../core/text";
+import { bytes, count, say, type Text } from "../core/text";
 import { deviceBars } from "./charts/deviceBars";
+import { contextTable } from "./contextTable";
+import { deviceTable } from "./deviceTable";
+import { liveMemory } from "./liveMemory";
+import { memorySources } from "./memorySources";
 import { card, commandButton, dataTable, missing, provenancePill } from "./parts";
 import type { View } from "./view";
+import { whatIfControls } from "./whatIf";
 
-export function memoryCard(view: View, { memory, model }: GaugeReport, width: number): TemplateResult {
+export function memoryCard(view: View, report: GaugeReport, width: number): TemplateResult {
+  const { memory, model } = report;
   return card(view, {
     id: "memory",
+    wide: true,
     title: say`Memory`,
     question: say`by device`,
     pill: memory.known ? provenancePill(view, memory.value.source) : undefined,
     twin: memory.known,
     body: memory.known
-      ? budget(view, memory.value, width)
+      ? budget(view, report, memory.value, width)
       : missing(
           view,
           memory.why,
@@ -24,57 +31,59 @@ export function memoryCard(view: View, { memory, model }: GaugeReport, width: nu
   });
 }
 
-function budget(view: View, memory: MemoryReport, width: number): TemplateResult {
+function budget(view: View, report: GaugeReport, memory: MemoryReport, width: number): TemplateResult {
   const { words } = view;
-  const { nCtx, nCtxPerSlot, slots, unified } = memory.context;
+  const { lowBytes, highBytes } = memory.interval;
+  const { tightest } = memory;
   return html`${view.ui.memory === "picture" ? deviceBars(view, memory.devices, width) : deviceTable(view, memory.devices)}
     <p class="total">
       ${words(say`${bytes(memory.totalBytes)} in all`)}
-      <span class="dim"
-        >${words(say`between ${bytes(memory.interval.lowBytes)} and ${bytes(memory.interval.highBytes)}`)}</span
-      >
+      <span class="dim">${words(spread(lowBytes, highBytes))}</span>
+      ${tightest === undefined ? nothing : html`<span class="tightest ${memory.verdict}">${words(tightest.text)}</span>`}
     </p>
     <p class="dim">
-      ${words(
-        slots === 1
-          ? say`Context ${count(nCtx)} tokens, one slot.`
-          : unified
-            ? say`Context ${count(nCtx)} tokens, shared by ${count(slots)} slots.`
-            : say`Context ${count(nCtx)} tokens, ${count(slots)} slots of ${count(nCtxPerSlot)}.`,
-      )}
+      ${words(contextText(memory))}
       ${words(say`Each further token of context costs ${bytes(memory.bytesPerToken)}.`)}
     </p>
+    ${liveMemory(view)} ${whatIfControls(view, report)}
+    ${memory.warnings.map((warning) => html`<p class="warning">${words(warning.message)}</p>`)}
+    ${explanation(view, memory)}
     ${memory.kv.length === 0 ? nothing : kvTable(view, memory.kv, memory.recurrentBytes)}
-    ${memory.warnings.map((warning) => html`<p class="warning">${words(warning.message)}</p>`)}`;
+    ${memorySources(view, memory)} ${report.knobs === undefined ? nothing : contextTable(view)}`;
 }
 
-function deviceTable(view: View, devices: readonly DeviceBudget[]): TemplateResult {
-  const size = (value: number): string => view.words(say`${bytes(value)}`);
-  return dataTable(
-    view,
-    say`Memory by device`,
-    [
-      { title: say`Device` },
-      { title: say`Weights`, figures: true },
-      { title: say`KV and state`, figures: true },
-      { title: say`Compute`, figures: true },
-      { title: say`Total`, figures: true },
-      { title: say`Free`, figures: true },
-    ],
-    devices.map((device) => [
-      device.name,
-      size(device.modelBytes),
-      size(device.contextBytes),
-      size(device.computeBytes),
-      size(device.totalBytes),
-      device.freeBytes === undefined ? "–" : size(device.freeBytes),
-    ]),
-  );
+/** Ends that would read the same are said as a distance. */
+function spread(low: number, high: number): Text {
+  if (low === high) return say`to the byte`;
+  return high - low < 0.01 * high
+    ? say`± ${bytes((high - low) / 2)}`
+    : say`between ${bytes(low)} and ${bytes(high)}`;
 }
+
+function contextText({ context: { nCtx, nCtxPerSlot, slots, unified } }: MemoryReport): Text {
+  if (slots === 1) return say`Context ${count(nCtx)} tokens, one slot.`;
+  return unified
+    ? say`Context ${count(nCtx)} tokens, shared by ${count(slots)} slots.`
+    : say`Context ${count(nCtx)} tokens, ${count(slots)} slots of ${count(nCtxPerSlot)}.`;
+}
+
+/** Which layers hold the cache and why it grows as it does. */
+function explanation({ words }: View, memory: MemoryReport): TemplateResult | typeof nothing {
+  const extras = (memory.hostExtras ?? []).filter((extra) => extra.bytes > 0);
+  const lines = memory.explanation?.lines ?? [];
+  if (lines.length + extras.length === 0) return nothing;
+  return html`<ul class="why">
+    ${lines.map((line) => html`<li>${words(line)}</li>`)}
+    ${extras.map((extra) => html`<li>${words(extraText(extra))}</li>`)}
+  </ul>`;
+}
+
+const extraText = ({ text, when, bytes: size }: HostExtra): Text =>
+  when === "atLoad"
+    ? say`${text} ${bytes(size)} of host memory besides.`
+    : say`${text} Up to ${bytes(size)} of host memory besides, filled while requests come.`;
 
 function kvTable(view: View, caches: readonly KvCacheReport[], recurrentBytes: number): TemplateResult {
-  const { words } = view;
-  const number = (value: number): string => words(say`${count(value)}`);
   return dataTable(
     view,
     say`KV cache`,
@@ -88,14 +97,12 @@ function kvTable(view: View, caches: readonly KvCacheReport[], recurrentBytes: n
     [
       ...caches.map((cache) => [
         cache.cache,
-        number(cache.layers),
-        number(cache.cells),
+        say`${count(cache.layers)}`,
+        say`${count(cache.cells)}`,
         `${cache.typeK} / ${cache.typeV}`,
-        words(say`${bytes(cache.bytes)}`),
+        say`${bytes(cache.bytes)}`,
       ]),
-      ...(recurrentBytes === 0
-        ? []
-        : [[words(say`recurrent state`), "", "", "", words(say`${bytes(recurrentBytes)}`)]]),
+      ...(recurrentBytes === 0 ? [] : [[say`recurrent state`, "", "", "", say`${bytes(recurrentBytes)}`]]),
     ],
   );
 }

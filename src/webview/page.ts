@@ -7,19 +7,13 @@ import { roomCard } from "./roomCard";
 import { verdictHeader } from "./verdictHeader";
 import type { View } from "./view";
 import { waitCard } from "./waitCard";
-
-/** Two cards stand side by side from this width on (as in panel.css). */
-const twoColumns = 720;
-const gap = 16;
-const cardPadding = 34;
+import { whatIfNotice } from "./whatIf";
 
 /** The whole page, a function of what it is given. */
 export function page(view: View): TemplateResult {
-  const report = reportOf(view.model.state);
-  const half =
-    view.ui.width >= twoColumns ? (view.ui.width + cardPadding - gap) / 2 - cardPadding : view.ui.width;
+  const report = view.model.whatIf?.report ?? reportOf(view.model.state);
   return html`<main>
-    ${notices(view)}
+    ${notices(view)} ${whatIfNotice(view)}
     ${
       report === undefined
         ? view.model.state.status === "counting"

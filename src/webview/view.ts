@@ -1,3 +1,4 @@
+import type { LaunchChange } from "../core/launch/launchChange";
 import type { FromPanel, PanelSection } from "../core/protocol/panelMessages";
 import type { PanelModel } from "../core/protocol/panelModel";
 import type { Words } from "./words";
@@ -8,6 +9,9 @@ export type CardId = PanelSection;
 /** What the reader has set on the page itself. */
 export interface Ui extends Readonly<Record<CardId, "picture" | "table">> {
   readonly allFiles: boolean;
+  /** Launch options that are tried; the extension answers what they would mean. */
+  readonly whatIf: LaunchChange;
+  readonly contextTable: boolean;
   /** Width the pictures may take, in CSS pixels. */
   readonly width: number;
 }
@@ -19,6 +23,8 @@ export const firstUi: Ui = {
   measured: "picture",
   ladder: "picture",
   allFiles: false,
+  whatIf: {},
+  contextTable: false,
   width: 1100,
 };
 

@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
-import { bytes, count, say, type Text } from "../text";
+import { count, say, type Text } from "../text";
 import type { MemoryDevice } from "./devices";
 import { breakdown, type Breakdown, type BudgetSettings } from "./memoryBudget";
 import type { GrowthPart, MemoryExplanation } from "./memoryReport";
@@ -63,13 +63,41 @@ export function explain(model: Model, parts: Breakdown, growth: readonly GrowthP
   if (model.mla !== undefined) lines.push(say`K and V are one latent vector (MLA): only K is stored.`);
   const per = (kind: GrowthPart["kind"]): number =>
     growth.find((part) => part.kind === kind)?.bytesPerToken ?? 0;
-  if (per("kv") > 0) lines.push(say`The KV cache grows by ${bytes(per("kv"))} per token.`);
-  if (per("masks") > 0) {
+  if (per("kv") > 0) lines.push(cacheGrowth(main, parts, per("kv")));
+  if (per("masks") > 0) lines.push(maskGrowth(parts, per("masks")));
+  if (per("staging") > 0) {
     lines.push(
-      parts.placed.devices.length === 0
-        ? say`The attention mask adds ${bytes(per("masks"))} per token; it scales with -ub ${count(parts.plan.ubatch)}.`
-        : say`The attention mask adds ${bytes(per("masks"))} per token: it is held twice, on the host and on each device, and scales with -ub ${count(parts.plan.ubatch)}.`,
+      say`Flash attention's f16 copies of a quantised cache add ${inBytes(per("staging"))} B per token of context.`,
     );
   }
   return { layersWithKv: withKv, layers: main.length, growth, lines };
+}
+
+const inBytes = (value: number): ReturnType<typeof count> => count(Math.round(value));
+
+/** The cache's growth taken apart, where all layers that grow are alike. */
+function cacheGrowth(main: Model["layers"], { plan }: Breakdown, perToken: number): Text {
+  const growing = main.filter(({ ownsKv, kind }) => ownsKv && (kind === "attention" || plan.swaFull));
+  const [first] = growing;
+  const alike = growing.every(
+    ({ kvHeads, keyLength, valueLength }) =>
+      kvHeads === first?.kvHeads && keyLength === first.keyLength && valueLength === first.valueLength,
+  );
+  if (first === undefined || !alike || first.valueLength === 0) {
+    return say`The KV cache grows by ${inBytes(perToken)} B per token of context.`;
+  }
+  const [layers, heads] = [count(growing.length), count(first.kvHeads)];
+  const [k, v] = [count(first.keyLength), count(first.valueLength)];
+  return say`The KV cache grows by ${inBytes(perToken)} B per token of context: ${layers} layers × ${heads} KV heads × (${k} values of K in ${plan.typeK.name} + ${v} of V in ${plan.typeV.name}).`;
+}
+
+function maskGrowth({ placed, plan, maskCopies }: Breakdown, perToken: number): Text {
+  const [size, ubatch] = [inBytes(perToken), count(plan.ubatch)];
+  if (placed.devices.length === 0 || maskCopies < 2) {
+    return say`The attention mask adds ${size} B per token of context; it scales with -ub ${ubatch}.`;
+  }
+  if (maskCopies === 2) {
+    return say`The attention mask adds ${size} B per token of context: it is held twice, on the host and on the device, and scales with -ub ${ubatch}. That is the growth a formula of the KV cache alone does not see.`;
+  }
+  return say`The attention mask adds ${size} B per token of context: it is held ${count(maskCopies)} times, on the host and on each device, and scales with -ub ${ubatch}. That is the growth a formula of the KV cache alone does not see.`;
 }

@@ -24,7 +24,10 @@ export function hostExtras(
       kind: "output",
       bytes: 4 * model.vocabularySize * plan.outputRows,
       when: "atLoad",
-      text: say`Output buffer: logits of ${count(plan.outputRows)} rows.`,
+      text:
+        plan.outputRows === 1
+          ? say`Output buffer: logits of one row.`
+          : say`Output buffer: logits of ${count(plan.outputRows)} rows.`,
     },
   ];
   const cacheRam = options.cacheRam ?? defaultPromptCacheMiB;
@@ -42,7 +45,7 @@ export function hostExtras(
       kind: "checkpoints",
       bytes: checkpoints * plan.slot.slots * checkpointBytes,
       when: "upTo",
-      text: say`Context checkpoints: up to ${count(checkpoints)} copies of a slot's state or window, for ${count(plan.slot.slots)} slots.`,
+      text: say`Context checkpoints: up to ${count(checkpoints)} copies of the state or window of each slot.`,
     });
   }
   return extras;

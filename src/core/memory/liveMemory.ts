@@ -19,6 +19,4 @@ export interface LiveServer {
   readonly pid: number;
   /** Host memory it holds, mapped weights included. */
   readonly residentBytes: number;
-  /** What it holds of each GPU, where the driver says so. */
-  readonly devices: readonly { readonly name: string; readonly bytes: number }[];
 }

@@ -86,14 +86,14 @@ export function breakdown(
   const main = kvCaches(model, plan);
   const state = recurrentState(model, plan);
   const compute = computeBuffers(model, plan, placed, options);
-  const deviceOf = (layer: number): number => (plan.kvOffload ? (placed.layerDevice[layer] ?? host) : host);
+  const placeOf = (layer: number): number => (plan.kvOffload ? (placed.layerDevice[layer] ?? host) : host);
   const on = (parts: readonly LayerBytes[], device: number): number =>
-    sumBytes(parts.filter(({ layer }) => deviceOf(layer) === device));
+    sumBytes(parts.filter(({ layer }) => placeOf(layer) === device));
   const row = (name: string, device: number): BreakdownRow => ({
     name,
     weights: device === host ? placed.hostWeights : (placed.weights[device] ?? 0),
     kv: main.reduce(
-      (sum, cache) => sum + on(cache.perLayer, device) + kvPadding(cache, device, placed, deviceOf),
+      (sum, cache) => sum + on(cache.perLayer, device) + kvPadding(cache, device, placed, placeOf),
       0,
     ),
     recurrent: on(state, device),
@@ -115,12 +115,12 @@ function kvPadding(
   cache: KvCache,
   device: number,
   placed: Placement,
-  deviceOf: (layer: number) => number,
+  placeOf: (layer: number) => number,
 ): number {
   if (placed.devices[device]?.backend !== "cuda") return 0;
   return cache.perLayer.reduce(
     (sum, { layer, widthK, widthV }) =>
-      deviceOf(layer) === device
+      placeOf(layer) === device
         ? sum +
           rowPadding(cache.typeK, widthK) +
           (cache.typeV === undefined ? 0 : rowPadding(cache.typeV, widthV))
@@ -169,7 +169,7 @@ function report(
   const { plan, placed, caches, state } = parts;
   const extras = hostExtras(model, options, plan, checkpointBytes(parts), settings.build);
   const budgets = parts.rows.map((row, i) =>
-    deviceBudget(row, freeOf(row.name, devices), options, settings, extras, i),
+    deviceBudget(row, deviceOf(row.name, devices), options, settings, extras, i),
   );
   const total = (pick: (budget: ComputedDeviceBudget) => number): number =>
     budgets.reduce((sum, budget) => sum + pick(budget), 0);
@@ -198,12 +198,12 @@ function report(
   };
 }
 
-const freeOf = (name: string, devices: readonly MemoryDevice[]): number | undefined =>
-  devices.find((device) => (name === hostName ? isHost(device) : device.name === name))?.freeBytes;
+const deviceOf = (name: string, devices: readonly MemoryDevice[]): MemoryDevice | undefined =>
+  devices.find((device) => (name === hostName ? isHost(device) : device.name === name));
 
 function deviceBudget(
   row: BreakdownRow,
-  freeBytes: number | undefined,
+  device: MemoryDevice | undefined,
   options: LaunchOptions,
   settings: BudgetSettings,
   extras: readonly HostExtra[],
@@ -224,12 +224,11 @@ function deviceBudget(
     contextBytes: row.kv + row.recurrent,
     computeBytes: row.compute.bytes,
     totalBytes: certain + row.compute.bytes + row.other.bytes,
-    ...(freeBytes === undefined
-      ? {}
-      : {
-          freeBytes,
-          ...deviceVerdict(interval, extra, freeBytes, marginOf(row.name, index, options, settings)),
-        }),
+    ...(device && {
+      freeBytes: device.freeBytes,
+      ...(device.totalBytes !== undefined && { deviceBytes: device.totalBytes }),
+      ...deviceVerdict(interval, extra, device.freeBytes, marginOf(row.name, index, options, settings)),
+    }),
     parts: {
       weights: row.weights,
       kv: row.kv,

@@ -20,6 +20,8 @@ export interface DeviceBudget {
   readonly computeBytes: number;
   readonly totalBytes: number;
   readonly freeBytes?: number;
+  /** All of the device's memory, free or not. */
+  readonly deviceBytes?: number;
   readonly parts?: DeviceParts;
   readonly interval?: ByteInterval;
   /** Bytes kept free, by `-fitt` or the user's setting. */
@@ -96,7 +98,11 @@ export interface MemoryReport {
   readonly warnings: readonly MemoryWarning[];
   /** Our own figures, beside those llama.cpp reported. */
   readonly computed?: MemoryReport;
+  /** What the running server wrote into its log when it loaded. */
+  readonly logged?: readonly LoggedBudget[];
 }
+
+export type LoggedBudget = Pick<DeviceBudget, "name" | "modelBytes" | "contextBytes" | "computeBytes">;
 
 /** A report made from the header alone: everything optional is there. */
 export interface ComputedMemoryReport extends MemoryReport {

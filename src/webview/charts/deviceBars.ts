@@ -1,15 +1,26 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DeviceBudget } from "../../core/memory/memoryReport";
-import { bytes, say } from "../../core/text";
+import { bytes, say, type Text } from "../../core/text";
 import { legend } from "../parts";
 import type { View } from "../view";
+import {
+  deviceLayout,
+  devicePartBytes,
+  devicePartNames,
+  deviceParts,
+  othersBytes,
+  type DeviceLayout,
+  type Stretch,
+} from "./deviceLayout";
 import { shorten } from "./labels";
-import { deviceLayout, devicePartNames, type DeviceLayout, type DevicePart } from "./deviceLayout";
 
 const rowHeight = 44;
 const barHeight = 22;
 const nameWidth = 74;
 const amountWidth = 92;
+
+/** Below this share of the bar an interval is no wider than its own line. */
+const leastInterval = 2;
 
 export function deviceBars(view: View, devices: readonly DeviceBudget[], width: number): TemplateResult {
   const barWidth = Math.max(60, width - nameWidth - amountWidth);
@@ -26,27 +37,41 @@ export function deviceBars(view: View, devices: readonly DeviceBudget[], width: 
     >
       ${rows.map((row, i) => deviceRow(view, row, i * rowHeight, barWidth))}
     </svg>
-    ${legend(
-      (["weights", "kv", "compute"] as const).map((kind) => ({
-        kind,
-        name: view.words(devicePartNames[kind]),
-        amount: view.words(say`${bytes(sumOf(devices, kind))}`),
-      })),
-    )}`;
+    ${legend(legendItems(devices).map(({ kind, name, amount }) => ({ kind, name: view.words(name), amount: view.words(say`${bytes(amount)}`) })))}`;
+}
+
+function legendItems(
+  devices: readonly DeviceBudget[],
+): readonly { readonly kind: string; readonly name: Text; readonly amount: number }[] {
+  const sum = (of: (device: DeviceBudget) => number): number =>
+    devices.reduce((total, device) => total + of(device), 0);
+  return [
+    ...deviceParts.map((kind) => ({
+      kind,
+      name: devicePartNames[kind],
+      amount: sum((device) => devicePartBytes(device)[kind]),
+    })),
+    { kind: "margin", name: say`to stay free`, amount: sum(({ marginBytes = 0 }) => marginBytes) },
+    { kind: "others", name: say`other programs`, amount: sum((device) => othersBytes(device) ?? 0) },
+  ].filter(({ amount }) => amount > 0);
 }
 
 function deviceRow(view: View, row: DeviceLayout, y: number, barWidth: number): SVGTemplateResult {
-  const { device, freeX } = row;
+  const { device, freeX, parts, margin, others, interval } = row;
   const over = device.freeBytes !== undefined && device.totalBytes > device.freeBytes;
   const top = y + (rowHeight - barHeight) / 2;
   const textX = nameWidth + barWidth + 10;
+  const bar = (kind: string, { x, width }: Stretch): SVGTemplateResult =>
+    svg`<rect class="part ${kind}" x=${nameWidth + x} y=${top + 1} width=${width} height=${barHeight - 2} />`;
+  const wide = interval !== undefined && interval[1] - interval[0] >= leastInterval;
   return svg`<g class=${over ? "device over" : "device"}>
+    <title>${view.words(rowText(device))}</title>
     <text x="0" y=${top + 15}>${shorten(device.name, nameWidth - 8)}</text>
     <rect class="track" x=${nameWidth} y=${top + 0.5} width=${freeX ?? barWidth} height=${barHeight - 1} rx="3" />
-    ${row.parts.map(
-      (part) =>
-        svg`<rect class="part ${part.kind}" x=${nameWidth + part.x} y=${top + 1} width=${part.width} height=${barHeight - 2} />`,
-    )}
+    ${margin === undefined ? nothing : bar("margin", margin)}
+    ${others === undefined ? nothing : bar("others", others)}
+    ${parts.map((part) => bar(part.kind, part))}
+    ${wide ? svg`<path class="spread" d=${`M${nameWidth + interval[0]} ${top + barHeight + 3}H${nameWidth + interval[1]}`} />` : nothing}
     ${freeX === undefined ? nothing : svg`<path class="limit" d=${`M${nameWidth + freeX} ${top - 4}V${top + barHeight + 4}`} />`}
     <text class="amount" x=${textX} y=${top + 9}>${view.words(say`${bytes(device.totalBytes)}`)}</text>
     <text class="dim" x=${textX} y=${top + 22}>${
@@ -57,7 +82,9 @@ function deviceRow(view: View, row: DeviceLayout, y: number, barWidth: number): 
   </g>`;
 }
 
-function sumOf(devices: readonly DeviceBudget[], kind: DevicePart): number {
-  const field = { weights: "modelBytes", kv: "contextBytes", compute: "computeBytes" } as const;
-  return devices.reduce((sum, device) => sum + device[field[kind]], 0);
+function rowText(device: DeviceBudget): Text {
+  const { name, totalBytes, freeBytes } = device;
+  return freeBytes === undefined
+    ? say`${name}: ${bytes(totalBytes)}`
+    : say`${name}: ${bytes(totalBytes)} of ${bytes(freeBytes)} free`;
 }

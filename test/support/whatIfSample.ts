@@ -1,0 +1,64 @@
+/** A report about a real model's header, with everything that is needed to try other launch options on it. */
+import type { LaunchChange } from "../../src/core/launch/launchChange";
+import { parseArguments } from "../../src/core/launch/commandLine";
+import { budgets } from "../../src/core/memory/budgets";
+import type { MemoryDevice } from "../../src/core/memory/devices";
+import { known, unknown } from "../../src/core/known";
+import type { Model } from "../../src/core/model/model";
+import { predict } from "../../src/core/prefill/predict";
+import { knobsOf } from "../../src/core/report/knobs";
+import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { whatIf, type Judged, type WhatIfParts } from "../../src/core/report/whatIf";
+import { say } from "../../src/core/text";
+import { sampleCurve, sampleReport } from "./sampleReports";
+
+const GiB = 2 ** 30;
+
+export const oneDevice: readonly MemoryDevice[] = [
+  { name: "CUDA0", freeBytes: 23 * GiB, totalBytes: 24 * GiB },
+  { name: "Host", freeBytes: 40 * GiB, totalBytes: 64 * GiB },
+];
+
+export const twoUnequalDevices: readonly MemoryDevice[] = [
+  { name: "RPC0", freeBytes: 14 * GiB, totalBytes: 16 * GiB },
+  { name: "RPC1", freeBytes: 11 * GiB, totalBytes: 12 * GiB },
+  { name: "Host", freeBytes: 40 * GiB, totalBytes: 64 * GiB },
+];
+
+export interface WhatIfSample {
+  readonly report: GaugeReport;
+  readonly parts: WhatIfParts;
+  readonly tried: (change: LaunchChange) => Judged;
+}
+
+export function whatIfSample(
+  model: Model,
+  commandLine: readonly string[],
+  devices: readonly MemoryDevice[],
+): WhatIfSample {
+  const { options: launch } = parseArguments(commandLine);
+  const made = budgets({ model, devices, settings: {} });
+  const memory = made.of(launch);
+  const base = sampleReport();
+  const parts: WhatIfParts = { server: noServer, model: known(model), launch, budgets: made };
+  const nCtxPerSlot = memory.context.nCtxPerSlot;
+  const { acceptance } = base;
+  const report = sampleReport({
+    memory: known(memory),
+    acceptance: { ...acceptance, nCtxPerSlot, answerRoom: nCtxPerSlot - acceptance.promptTokens },
+    prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
+    curve: sampleCurve,
+    knobs: knobsOf(model, launch, memory, undefined),
+  });
+  return {
+    report,
+    parts,
+    tried: (change) => {
+      const judged = whatIf(report, parts, change);
+      if (judged === undefined) throw new Error("nothing can be tried");
+      return judged;
+    },
+  };
+}
+
+const noServer = unknown(say`none`, say`none`);
