@@ -21,7 +21,8 @@ export function page(view: View): TemplateResult {
           : idlePage(view)
         : html`${verdictHeader(view, report)}
             <div class="cards">
-              ${roomCard(view, report)} ${memoryCard(view, report, half)} ${waitCard(view, report, half)}
+              ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
+              ${waitCard(view, report, view.ui.width)}
             </div>`
     }
   </main>`;
