@@ -1,6 +1,7 @@
 import { html, type TemplateResult } from "lit";
 import { reportOf } from "../core/protocol/panelMessages";
 import { busyPage, idlePage } from "./idle";
+import { idleLadder, ladderCard } from "./ladderCard";
 import { memoryCard } from "./memoryCard";
 import { notices } from "./notices";
 import { roomCard } from "./roomCard";
@@ -18,11 +19,12 @@ export function page(view: View): TemplateResult {
       report === undefined
         ? view.model.state.status === "counting"
           ? busyPage(view)
-          : idlePage(view)
+          : html`${idlePage(view)} ${idleLadder(view)}`
         : html`${verdictHeader(view, report)}
             <div class="cards">
               ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
               ${waitCard(view, report, view.ui.width)}
+              ${ladderCard(view, report, view.ui.width)}
             </div>`
     }
   </main>`;
