@@ -23,8 +23,7 @@ export function page(view: View): TemplateResult {
         : html`${verdictHeader(view, report)}
             <div class="cards">
               ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
-              ${waitCard(view, report, view.ui.width)}
-              ${ladderCard(view, report, view.ui.width)}
+              ${waitCard(view, report, view.ui.width)} ${ladderCard(view, report, view.ui.width)}
             </div>`
     }
   </main>`;
