@@ -1,125 +1,34 @@
-import { fork, type ChildProcess } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  createProtocolConnection,
-  IPCMessageReader,
-  IPCMessageWriter,
-  type CodeAction,
-  type CodeLens,
-  type CompletionItem,
-  type Diagnostic,
-  type DocumentSymbol,
-  type FoldingRange,
-  type Hover,
-  type InitializeResult,
-  type ProtocolConnection,
-  type PublishDiagnosticsParams,
-  type Range,
-  type TextEdit,
-  type WorkspaceEdit,
+import type {
+  CodeAction,
+  CodeLens,
+  CompletionItem,
+  DocumentSymbol,
+  FoldingRange,
+  Hover,
+  Range,
+  TextEdit,
+  WorkspaceEdit,
 } from "vscode-languageserver/node";
 import { lint } from "../../src/core/preset/lintPreset";
-import { requests, type SectionCost, type ServerSettings } from "../../src/core/protocol/serverRequests";
+import { requests } from "../../src/core/protocol/serverRequests";
 import { bytes, say } from "../../src/core/text";
-import { repository } from "../support/repository";
+import { removeBuiltServer, trusted, withEditor } from "../support/languageEditor";
 
 let folder: string;
-let bundle: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "language-server-"));
-  bundle = path.join(folder, "server.js");
-  const entry = path.join(repository, "src/server/main.ts");
-  await build({ entryPoints: [entry], outfile: bundle, bundle: true, platform: "node", logLevel: "error" });
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const trusted: ServerSettings = { trusted: true, locale: "en", translations: {} };
-
-/** A real language server in a process of its own, spoken to as an editor does. */
-class Editor {
-  private readonly waiting = new Map<string, ((found: readonly Diagnostic[]) => void)[]>();
-  private version = 1;
-
-  private constructor(
-    private readonly child: ChildProcess,
-    readonly connection: ProtocolConnection,
-    readonly capabilities: InitializeResult["capabilities"],
-  ) {
-    connection.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
-      for (const resolve of this.waiting.get(params.uri)?.splice(0) ?? []) resolve(params.diagnostics);
-    });
-  }
-
-  static async open(settings: ServerSettings = trusted, cost: SectionCost | null = null): Promise<Editor> {
-    const child = fork(bundle, ["--node-ipc"], { stdio: "ignore" });
-    const connection = createProtocolConnection(new IPCMessageReader(child), new IPCMessageWriter(child));
-    connection.onRequest(requests.modelFacts, () => ({ nCtxTrain: 4096 }));
-    connection.onRequest(requests.sectionCost, () => cost);
-    connection.listen();
-    const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", {
-      processId: process.pid,
-      rootUri: null,
-      capabilities: { workspace: { codeLens: { refreshSupport: true } } },
-      initializationOptions: settings,
-    });
-    await connection.sendNotification("initialized", {});
-    return new Editor(child, connection, capabilities);
-  }
-
-  diagnostics(uri: string): Promise<readonly Diagnostic[]> {
-    return new Promise((resolve) => {
-      this.waiting.set(uri, [...(this.waiting.get(uri) ?? []), resolve]);
-    });
-  }
-
-  async show(uri: string, text: string, languageId = "llama-presets"): Promise<void> {
-    const textDocument = { uri, languageId, version: this.version, text };
-    await this.connection.sendNotification("textDocument/didOpen", { textDocument });
-  }
-
-  async type(uri: string, range: Range, text: string): Promise<void> {
-    this.version++;
-    const textDocument = { uri, version: this.version };
-    const contentChanges = [{ range, text }];
-    await this.connection.sendNotification("textDocument/didChange", { textDocument, contentChanges });
-  }
-
-  ask<T>(method: string, uri: string, line?: number, character?: number, more = {}): Promise<T> {
-    const position = line === undefined ? {} : { position: { line, character } };
-    return this.connection.sendRequest<T>(`textDocument/${method}`, {
-      textDocument: { uri },
-      ...position,
-      ...more,
-    });
-  }
-
-  async close(): Promise<void> {
-    await this.connection.sendRequest("shutdown");
-    await this.connection.sendNotification("exit");
-    this.connection.dispose();
-    if (this.child.exitCode === null) await new Promise((resolve) => this.child.once("exit", resolve));
-  }
-}
-
-async function withEditor(
-  work: (editor: Editor) => Promise<void>,
-  settings?: ServerSettings,
-  cost?: SectionCost,
-): Promise<void> {
-  const editor = await Editor.open(settings, cost);
-  try {
-    await work(editor);
-  } finally {
-    await editor.close();
-  }
-}
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await removeBuiltServer();
+});
 
 const text = `; my models
 [*]
@@ -251,7 +160,16 @@ describe("the language server", () => {
         ]);
       },
       trusted,
-      { fits: true, verdict: say`KV ${bytes(2 * 2 ** 30)}`, contextHint: say`hint`, lines: [], devices: [] },
+      {
+        sectionCost: () =>
+          Promise.resolve({
+            fits: true,
+            verdict: say`KV ${bytes(2 * 2 ** 30)}`,
+            contextHint: say`hint`,
+            lines: [],
+            devices: [],
+          }),
+      },
     ));
 
   it("outlines, folds, formats and renames", () =>
