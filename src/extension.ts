@@ -50,7 +50,11 @@ export function activate(context: ExtensionContext): void {
   const speed = store.add(startSpeed({ gauge, panel, settings, keys, log, adapters, cacheFolder }));
 
   const answerReserve = (): number => settings.value.answerReserveTokens;
-  const outsideOfPresets = languageOutside({ historyFolder: cacheFolder, answerReserve });
+  const outsideOfPresets = languageOutside({
+    historyFolder: cacheFolder,
+    answerReserve,
+    marginBytes: () => settings.value.marginBytes,
+  });
   const presets = store.add(startLanguageClient(context.extensionUri, log, outsideOfPresets));
 
   store.add(keepUpToDate(gauge));

@@ -18,6 +18,7 @@ import type { GaugeReport } from "./core/report/gaugeReport";
 import type { Judged } from "./core/report/whatIf";
 import { isExact } from "./core/tokens/tokenCount";
 import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
+import type { FitProbe } from "./node/fitProbe";
 import type { HistoryStore } from "./node/historyStore";
 import type { OpenVocabularies } from "./node/openVocabularies";
 
@@ -42,6 +43,7 @@ export class Estimates {
   private vocabularies: Promise<OpenVocabularies> | undefined;
   private readonly caches = new Map<string, Promise<CountCache>>();
   private gathered: Gathered | undefined;
+  private probed: Promise<FitProbe> | undefined;
   private tokenizer: Tokenizer | undefined;
   private excludesFile: Promise<string | undefined> | undefined;
 
@@ -166,6 +168,8 @@ export class Estimates {
         server: await serverOptions(settings, keys, this.options.nearby),
         launch: await launchOptions(settings, log),
         devices: "measure",
+        fitProbe: await this.fitProbe(),
+        ...(settings.marginBytes !== undefined && { marginBytes: settings.marginBytes }),
         programs: workspace.isTrusted ? programsOf(settings) : "none",
         openVocabulary,
         history: await this.history(),
@@ -177,6 +181,12 @@ export class Estimates {
     const { calibratedParts } = await import("./node/calibratedParts");
     const calibrated = await calibratedParts(parts, { openVocabulary, ...model }, signal);
     return { ...calibrated, countCache: (fingerprint) => this.countCache(fingerprint) };
+  }
+
+  /** What llama-fit-params said is remembered between estimates. */
+  private fitProbe(): Promise<FitProbe> {
+    this.probed ??= import("./node/fitProbe").then(({ FitProbe: Probe }) => new Probe());
+    return this.probed;
   }
 
   private async history(): Promise<HistoryStore> {

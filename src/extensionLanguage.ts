@@ -17,12 +17,15 @@ export interface LanguageOutsideOptions {
   readonly historyFolder: string;
   /** Tokens kept for the answer. */
   readonly answerReserve: () => number;
+  /** Bytes to keep free on every device; undefined: as llama-server's `-fit` does. */
+  readonly marginBytes: () => number | undefined;
 }
 
 /** What the language server may know of files, devices and speeds; everything is loaded at its first use. */
 export function languageOutside({
   historyFolder,
   answerReserve,
+  marginBytes,
 }: LanguageOutsideOptions): LanguageClientOutside {
   const models = new Map<string, Promise<Model>>();
   let devices: { readonly at: number; readonly value: Promise<readonly MemoryDevice[]> } | undefined;
@@ -89,7 +92,9 @@ export function languageOutside({
       const { inheritedOptions } = await import("./node/systemOptions");
       const request = { ...asked, options: { ...(await inheritedOptions()), ...asked.options } };
       const { sectionBudget, sectionCost } = await import("./core/preset/sectionCost");
-      const budget = sectionBudget(model, request.options, await freeDevices(signal));
+      const margin = marginBytes();
+      const kept = margin === undefined ? {} : { marginBytes: margin };
+      const budget = sectionBudget(model, request.options, await freeDevices(signal), kept);
       return sectionCost(budget, await waitOf(request, budget.report.context.nCtxPerSlot, signal));
     },
     cachedModel: async ({ hfRepo, hfFile }, signal) => {

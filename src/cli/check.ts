@@ -8,8 +8,9 @@ import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
 import { calibratedParts } from "../node/calibratedParts";
 import { gatherParts } from "../node/estimateParts";
+import { FitProbe } from "../node/fitProbe";
 import { workspaceFiles } from "../node/workspaceFiles";
-import { wholeNumber } from "./arguments";
+import { mebibytes, wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
 import { countJson, crashWarnings, serverAccess } from "./count";
 import { keptCounts } from "./kept";
@@ -25,6 +26,7 @@ interface CheckOptions extends WalkFlags {
   readonly raw?: true;
   readonly answerReserve: number;
   readonly device: readonly MemoryDevice[];
+  readonly margin?: number;
   readonly json?: true;
 }
 
@@ -40,7 +42,8 @@ export const addCheck: CliCommand = (program, context) => {
       .option("--curve <file>", "CURVE.json, as `probe` prints it")
       .option("--raw", "the text alone, no packing, no chat template")
       .option("--answer-reserve <n>", "tokens to keep for the answer", wholeNumber, 2048)
-      .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, []),
+      .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+      .option("--margin <mib>", "MiB to keep free on every device", mebibytes),
   )
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CheckOptions) => {
@@ -58,6 +61,8 @@ export const addCheck: CliCommand = (program, context) => {
           launch: await launchOptions(context.serverArguments),
           devices: options.device.length === 0 ? "measure" : options.device,
           programs: {},
+          ...(options.device.length === 0 && { fitProbe: new FitProbe() }),
+          ...(options.margin !== undefined && { marginBytes: options.margin }),
           openVocabulary,
           ...(curve !== undefined && { curve }),
         },

@@ -1,67 +1,74 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { parseArguments } from "../core/launch/commandLine";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices";
-import { maxContext, type MaxContext } from "../core/memory/maxContext";
-import { memoryBudget } from "../core/memory/memoryBudget";
-import type { ComputedMemoryReport } from "../core/memory/memoryReport";
+import type { Budgets } from "../core/memory/budgets";
+import type { ContextTable } from "../core/memory/contextTable";
+import type { MaxContext } from "../core/memory/maxContext";
+import type { MemoryReport } from "../core/memory/memoryReport";
+import { differencesOf } from "../core/memory/sources";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { probedBudget } from "../core/memory/probe";
+import { gatherBudgets } from "../node/estimateMemory";
 import { FitProbe } from "../node/fitProbe";
 import { ggufModelSource } from "../node/ggufModelSource";
-import { findLlamaProgram } from "../node/llamaPrograms";
 import { systemOptions } from "../node/systemOptions";
+import { mebibytes } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { printError, printJson, printLines, table } from "./output";
 
 interface MemoryOptions {
   readonly device: readonly MemoryDevice[];
+  readonly margin?: number;
   readonly json?: true;
 }
 
 type ProbeChoice = "auto" | "off";
 
 export const addMemory: CliCommand = (program, context) => {
-  program
-    .command("memory")
-    .description("what llama-server needs with the arguments after --, by device")
-    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
-    .option("--probe <auto|off>", "ask the llama-fit-params on PATH, too", probeChoice, "auto")
-    .option("--json", "one JSON document on stdout")
-    .action(async (options: MemoryOptions & { readonly probe: ProbeChoice }) => {
-      const { model, launch } = await launchedModel(context);
-      const computed = memoryBudget(model, launch, options.device);
-      // devices that were only named are not there to be asked
-      const probed =
-        options.probe === "auto" && options.device.length === 0
-          ? await probe(model, launch, context.signal)
-          : undefined;
-      if (options.json) printJson(probed === undefined ? computed : { ...probed, computed });
-      else printLines(memoryLines(probed ?? computed));
-    });
+  withDevices(
+    program
+      .command("memory")
+      .description("what llama-server needs with the arguments after --, by device")
+      .option(
+        "--probe <auto|off>",
+        "auto: measure this machine and ask the llama-fit-params on PATH, unless devices are named",
+        probeChoice,
+        "auto",
+      ),
+  ).action(async (options: MemoryOptions & { readonly probe: ProbeChoice }) => {
+    const asked = await launchedModel(context);
+    const report = (await budgetsOf(asked, options, options.probe === "auto", context.signal)).of(
+      asked.launch,
+    );
+    if (options.json) printJson(report);
+    else printLines(memoryLines(report));
+  });
 };
 
-/** What llama.cpp itself says, where it is there and answers; why not goes to stderr. */
-async function probe(
-  model: Model,
-  launch: LaunchOptions,
+const withDevices = (command: Command): Command =>
+  command
+    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+    .option("--margin <mib>", "MiB to keep free on every device", mebibytes)
+    .option("--json", "one JSON document on stdout");
+
+/** Devices that were only named are not there to be asked. */
+async function budgetsOf(
+  { model, path, launch }: LaunchedModel,
+  { device: named, margin }: MemoryOptions,
+  ask: boolean,
   signal: AbortSignal,
-): Promise<ComputedMemoryReport | undefined> {
-  const program = await findLlamaProgram("llama-fit-params");
-  if (program === undefined || launch.model === undefined) return undefined;
-  try {
-    const request = { program, modelPath: launch.model, model, options: launch, devices: [] };
-    const correction = await new FitProbe().correction(request, signal);
-    return probedBudget(model, launch, [], correction);
-  } catch (error) {
-    if (!(error instanceof UserError)) throw error;
-    printError(error.message);
-    return undefined;
-  }
+): Promise<Budgets> {
+  const setup = {
+    devices: named.length > 0 ? named : ask ? ("measure" as const) : [],
+    programs: {},
+    ...(ask && named.length === 0 && { fitProbe: new FitProbe() }),
+    ...(margin !== undefined && { marginBytes: margin }),
+  };
+  return gatherBudgets(setup, { model, path }, launch, undefined, signal);
 }
 
 function probeChoice(text: string): ProbeChoice {
@@ -70,24 +77,32 @@ function probeChoice(text: string): ProbeChoice {
 }
 
 export const addMaxContext: CliCommand = (program, context) => {
-  program
-    .command("max-context")
-    .description("the largest -c that fits, also by KV cache type")
-    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
-    .option("--json", "one JSON document on stdout")
-    .action(async (options: MemoryOptions) => {
-      const { model, launch } = await launchedModel(context);
-      const largest = maxContext(model, launch, options.device);
-      if (options.json) printJson(largest);
-      else printLines(maxContextLines(largest));
-    });
+  withDevices(
+    program
+      .command("max-context")
+      .description(
+        "the largest -c that fits, also by KV cache type; on this machine, unless devices are named",
+      )
+      .option("--table", "also what every context costs with every KV type"),
+  ).action(async (options: MemoryOptions & { readonly table?: true }) => {
+    const asked = await launchedModel(context);
+    const budgets = await budgetsOf(asked, options, true, context.signal);
+    const largest = budgets.largest(asked.launch);
+    const costs = options.table ? budgets.table(asked.launch) : undefined;
+    if (options.json) printJson(costs === undefined ? largest : { ...largest, table: costs });
+    else
+      printLines([...maxContextLines(largest), ...(costs === undefined ? [] : ["", ...tableLines(costs)])]);
+  });
 };
 
+interface LaunchedModel {
+  readonly model: Model;
+  readonly path: string;
+  readonly launch: LaunchOptions;
+}
+
 /** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
-export async function launchedModel({
-  serverArguments,
-  signal,
-}: CliContext): Promise<{ readonly model: Model; readonly launch: LaunchOptions }> {
+export async function launchedModel({ serverArguments, signal }: CliContext): Promise<LaunchedModel> {
   const launch = await launchOptions(serverArguments);
   if (launch.model === undefined) {
     throw new UserError(
@@ -96,7 +111,8 @@ export async function launchedModel({
       say`Give llama-server's arguments after --, with -m M.gguf among them.`,
     );
   }
-  return { launch, model: modelOf(await ggufModelSource().readHeader(launch.model, signal)) };
+  const path = launch.model;
+  return { launch, path, model: modelOf(await ggufModelSource().readHeader(path, signal)) };
 }
 
 export async function launchOptions(serverArguments: readonly string[]): Promise<LaunchOptions> {
@@ -112,30 +128,52 @@ export function device(text: string, before: readonly MemoryDevice[]): readonly 
   return [...before, { name: match[1], freeBytes: Number(match[2]) }];
 }
 
-function memoryLines(report: ComputedMemoryReport): string[] {
-  const { context, devices } = report;
-  const rows = devices.map((budget) => [
-    budget.name,
+function memoryLines(report: MemoryReport): string[] {
+  const { context, devices, interval, explanation, computed } = report;
+  const size = (value: number | undefined): string => (value === undefined ? "" : formatBytes(value));
+  const rows = devices.map(({ name, parts, modelBytes, contextBytes, computeBytes, ...device }) => [
+    name,
     ...[
-      budget.parts.weights,
-      budget.parts.kv,
-      budget.parts.recurrent,
-      budget.parts.compute,
-      budget.parts.other,
-    ].map((part) => formatBytes(part)),
-    formatBytes(budget.totalBytes),
-    budget.freeBytes === undefined ? "" : formatBytes(budget.freeBytes),
+      modelBytes,
+      parts?.kv ?? contextBytes,
+      parts?.recurrent ?? 0,
+      computeBytes,
+      parts?.other ?? 0,
+      device.totalBytes,
+      device.freeBytes,
+      device.marginBytes,
+    ].map(size),
   ]);
   return [
     `-c ${formatNumber(context.nCtx)} · ${context.slots} slots of ${formatNumber(context.nCtxPerSlot)}${context.unified ? " sharing one pool" : ""} · ${report.source}`,
     "",
-    ...table([["device", "weights", "KV", "state", "compute", "other", "total", "free"], ...rows]),
+    ...table([["device", "weights", "KV", "state", "compute", "other", "total", "free", "margin"], ...rows]),
     "",
-    `total ${formatBytes(report.totalBytes)} (${formatBytes(report.interval.lowBytes)} – ${formatBytes(report.interval.highBytes)}), ${formatNumber(report.bytesPerToken)} B per token of context`,
+    `total ${formatBytes(report.totalBytes)} (${formatBytes(interval.lowBytes)} – ${formatBytes(interval.highBytes)}), ${formatNumber(report.bytesPerToken)} B per token of context`,
+    ...(computed === undefined ? [] : [`computed from the header: ${formatBytes(computed.totalBytes)}`]),
+    ...differencesOf(report).map((line) => formatText(line)),
     ...(report.tightest === undefined ? [] : [formatText(report.tightest.text)]),
-    ...report.explanation.lines.map((line) => formatText(line)),
+    ...(explanation?.lines ?? []).map((line) => formatText(line)),
     ...report.warnings.map(({ code, message }) => `warning ${code}: ${formatText(message)}`),
   ];
+}
+
+function tableLines({ contexts, rows }: ContextTable): string[] {
+  return table([
+    ["K and V", "B/token", ...contexts.map((nCtx) => formatNumber(nCtx))],
+    ...rows.map(({ type, allowed, bytesPerToken, cells }) =>
+      allowed
+        ? [
+            type,
+            formatNumber(bytesPerToken),
+            ...cells.map(
+              ({ tightest, totalBytes, verdict }) =>
+                `${formatBytes(tightest?.bytes ?? totalBytes)} ${tightest?.device ?? ""} ${verdict}`,
+            ),
+          ]
+        : [type, "refused"],
+    ),
+  ]);
 }
 
 function maxContextLines({ nCtx, limitedBy, perType }: MaxContext): string[] {

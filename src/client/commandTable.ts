@@ -91,7 +91,13 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     "llamaGauge.refresh": async () => estimate(gauge.request ?? (await scopeOfWorkspace())),
     "llamaGauge.cancel": () => gauge.cancel(),
     "llamaGauge.showPanel": () => panel.show(),
-    "llamaGauge.showMemoryBudget": () => panel.show("memory"),
+    "llamaGauge.showMemoryBudget": async () => {
+      panel.show("memory");
+      if (gauge.state.status !== "idle") return;
+      // a budget needs a model, not files
+      await estimate({ label: localized(say`no files`), roots: [] });
+      panel.show("memory");
+    },
     "llamaGauge.chooseServer": async () => {
       const url = await chooseServer(settings.value.serverUrl, outside.discoverServers);
       if (url === undefined) return;

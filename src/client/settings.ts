@@ -15,6 +15,8 @@ export interface Settings {
   /** A llama-server command line without the program. */
   readonly serverArguments: string;
   readonly answerReserveTokens: number;
+  /** Memory to keep free on every device; undefined: as llama-server's `-fit` does. */
+  readonly marginBytes: number | undefined;
   /** How long a depth probe may take. */
   readonly probeSeconds: number;
   readonly exclude: readonly string[];
@@ -43,6 +45,7 @@ export const settingDefaults = {
   modelFolders: [] as readonly string[],
   serverArguments: "",
   answerReserveTokens: 2048,
+  "memory.marginMiB": null,
   probeSeconds: 60,
   exclude: defaultWalkOptions.exclude,
   useIgnoreFiles: defaultWalkOptions.useIgnoreFiles,
@@ -78,6 +81,7 @@ export function parseSettings(read: (id: string) => unknown): {
     model: get("model", trimmed, defaults.model),
     modelFolders: get("modelFolders", strings, defaults.modelFolders),
     serverArguments: get("serverArguments", trimmed, defaults.serverArguments),
+    marginBytes: get<number | undefined>("memory.marginMiB", mebibytes, undefined),
     answerReserveTokens: get("answerReserveTokens", naturalNumber, defaults.answerReserveTokens),
     probeSeconds: get("probeSeconds", probeBudget, defaults.probeSeconds),
     exclude: get("exclude", strings, defaults.exclude),
@@ -111,6 +115,11 @@ function naturalNumber(value: unknown): number | undefined {
 function probeBudget(value: unknown): number | undefined {
   const seconds = naturalNumber(value);
   return seconds !== undefined && seconds >= 5 && seconds <= 3600 ? seconds : undefined;
+}
+
+function mebibytes(value: unknown): number | undefined {
+  const number = naturalNumber(value);
+  return number === undefined || number > 2 ** 20 ? undefined : number * 2 ** 20;
 }
 
 function positiveNumber(value: unknown): number | undefined {

@@ -114,9 +114,12 @@ export function progressText(filesDone: number, tokens: number): Text {
     : say`${count(tokens)} tokens in ${count(filesDone)} files …`;
 }
 
-/** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB". */
+/** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB"; of a budget alone "KV 1.3 GiB · VRAM 22.6/93.6 GiB · 64K". */
 function reportFigures(report: GaugeReport, write: Write, locale: string): string {
   const { acceptance } = report;
+  if (report.scope.roots.length === 0 && report.tokens.files.length === 0 && report.memory.known) {
+    return budgetFigures(report.memory.value, locale).join(" · ");
+  }
   const prompt = `${acceptance.exact ? "" : "≈ "}${formatNumber(acceptance.promptTokens, locale)}`;
   const memory = valueOf(report.memory);
   return [
@@ -127,12 +130,33 @@ function reportFigures(report: GaugeReport, write: Write, locale: string): strin
   ].join(" · ");
 }
 
+function budgetFigures(memory: MemoryReport, locale: string): string[] {
+  const kvBytes = kvOf(memory);
+  const { nCtxPerSlot } = memory.context;
+  const context =
+    nCtxPerSlot % 1024 === 0
+      ? `${formatNumber(nCtxPerSlot / 1024, locale)}K`
+      : formatNumber(nCtxPerSlot, locale);
+  return [
+    ...(kvBytes === 0 ? [] : [`KV ${formatBytes(kvBytes, locale)}`]),
+    ...deviceFigure(memory, locale),
+    context,
+  ];
+}
+
+const kvOf = (memory: MemoryReport): number => memory.kv.reduce((sum, cache) => sum + cache.bytes, 0);
+
 function memoryFigures(memory: MemoryReport, promptTokens: number, locale: string): string[] {
-  const kvBytes = memory.kv.reduce((sum, cache) => sum + cache.bytes, 0);
+  const kvBytes = kvOf(memory);
   const filled = Math.min(1, promptTokens / Math.max(1, memory.context.nCtx)) * kvBytes;
-  const device = tightest(memory.devices);
   const kv = kvBytes === 0 ? [] : [`KV ${ratio(filled, kvBytes, locale)}`];
-  if (device === undefined) return kv;
+  return [...kv, ...deviceFigure(memory, locale)];
+}
+
+function deviceFigure(memory: MemoryReport, locale: string): string[] {
+  const deciding = memory.devices.find(({ name }) => name === memory.tightest?.device);
+  const device = deciding ?? tightest(memory.devices);
+  if (device === undefined) return [];
   const name = isHost(device)
     ? "RAM"
     : memory.devices.filter((d) => !isHost(d)).length > 1
@@ -140,7 +164,6 @@ function memoryFigures(memory: MemoryReport, promptTokens: number, locale: strin
       : "VRAM";
   const of = device.freeBytes;
   return [
-    ...kv,
     `${name} ${of === undefined ? formatBytes(device.totalBytes, locale) : ratio(device.totalBytes, of, locale)}`,
   ];
 }
@@ -189,6 +212,7 @@ function reportTooltip(report: GaugeReport, write: Write, locale: string): strin
     escape(visibleName(subject(report))),
     table(["", write(say`Tokens`), ""], rows),
     ...(memory === undefined ? [] : [deviceTable(memory, write, locale)]),
+    ...(memory?.tightest === undefined ? [] : [escape(write(memory.tightest.text))]),
   ].join("\n\n");
 }
 

@@ -11,7 +11,7 @@ import { tokenTree, type TokenNode } from "../core/tokens/tokenTree";
 import { contextBar } from "./charts/contextBar";
 import { treemapChart } from "./charts/treemapChart";
 import { choiceBar, fileSwitch, kindList, leftOutOf } from "./choice";
-import { card, dataTable, missing, type Cell } from "./parts";
+import { card, commandButton, dataTable, missing, type Cell } from "./parts";
 import { crashNotice } from "./crashNotice";
 import type { View } from "./view";
 
@@ -25,7 +25,8 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
     title: say`Room`,
     question: say`what fills the context`,
     twin: files.length > 0,
-    body: html`${crashNotice(view, report)} ${files.length === 0 ? noFiles(view) : choiceBar(view, report)}
+    body: html`${crashNotice(view, report)}
+    ${files.length === 0 ? noFiles(view, report) : choiceBar(view, report)}
     ${files.length === 0 ? nothing : view.ui.room === "picture" ? treemapChart(view, treeOf(files), leftOutOf(report)) : fileTable(view, report)}
     ${kindList(view, report)} ${contextBar(view, report.acceptance)}
     ${report.tokens.notes.map((note) => html`<p class="dim">${view.words(note)}</p>`)}
@@ -42,7 +43,15 @@ function treeOf(files: readonly CountedFile[]): TokenNode {
   return made;
 }
 
-function noFiles(view: View): TemplateResult {
+function noFiles(view: View, { scope }: GaugeReport): TemplateResult {
+  if (scope.roots.length === 0) {
+    return missing(
+      view,
+      say`Nothing to send was chosen: this is the budget alone.`,
+      say`Right-click files or folders in the Explorer to see what sending them costs.`,
+      commandButton(view, "estimateWorkspace", say`Estimate workspace`),
+    );
+  }
   return missing(
     view,
     say`No text file was found here.`,

@@ -2,6 +2,7 @@ import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
 import { contextTable, type ContextTable } from "./contextTable";
 import type { MemoryDevice } from "./devices";
+import { maxContext, type MaxContext } from "./maxContext";
 import { memoryBudget, type BudgetSettings } from "./memoryBudget";
 import type { MemoryReport, MemoryWarning } from "./memoryReport";
 import { probedBudget, type ProbeCorrection } from "./probe";
@@ -10,6 +11,8 @@ import { probedBudget, type ProbeCorrection } from "./probe";
 export interface Budgets {
   of(launch: LaunchOptions): MemoryReport;
   table(launch: LaunchOptions): ContextTable;
+  /** The largest `-c` that fits. */
+  largest(launch: LaunchOptions): MaxContext;
 }
 
 export interface BudgetBasis {
@@ -37,5 +40,6 @@ export function budgets({ model, devices, settings, probed, warnings = [] }: Bud
       return warnings.length === 0 ? report : { ...report, warnings: [...report.warnings, ...warnings] };
     },
     table: (launch) => contextTable(model, launch, devices, settings),
+    largest: (launch) => maxContext(model, launch, devices, settings),
   };
 }

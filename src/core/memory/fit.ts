@@ -29,7 +29,7 @@ export function fitted(
   const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
   if (options.fit === false || gpus.length === 0 || options.splitMode === "tensor") return unchanged;
   const lacking = (tried: LaunchOptions): number =>
-    shortage(breakdown(model, tried, devices, settings), gpus, tried, settings);
+    shortage(breakdown(model, tried, devices, settings), gpus, tried);
   if (lacking(options) <= 0) return unchanged;
 
   const warnings: MemoryWarning[] = [];
@@ -59,18 +59,13 @@ export function fitted(
   return { options: moved, warnings };
 }
 
-/** Bytes the worst device lacks for its need and its margin; 0 or less: all have enough. */
-function shortage(
-  parts: Breakdown,
-  gpus: readonly MemoryDevice[],
-  options: LaunchOptions,
-  settings: BudgetSettings,
-): number {
+/** Bytes the worst device lacks for its need and `-fit`'s margin, whatever the user's is; 0 or less: all have enough. */
+function shortage(parts: Breakdown, gpus: readonly MemoryDevice[], options: LaunchOptions): number {
   return parts.rows.reduce((worst, row, i) => {
     const free = gpus.find((device) => device.name === row.name)?.freeBytes;
     if (free === undefined) return worst;
     const need = row.weights + row.kv + row.recurrent + row.compute.bytes + row.other.bytes;
-    return Math.max(worst, need + marginOf(row.name, i, options, settings) - free);
+    return Math.max(worst, need + marginOf(row.name, i, options, {}) - free);
   }, -Infinity);
 }
 

@@ -1,7 +1,7 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
 import type { MemoryDevice } from "../memory/devices";
-import { memoryBudget } from "../memory/memoryBudget";
+import { memoryBudget, type BudgetSettings } from "../memory/memoryBudget";
 import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/memoryReport";
 import type { Model } from "../model/model";
 import type { SectionCost, SectionDevice } from "../protocol/serverRequests";
@@ -19,9 +19,10 @@ export function sectionBudget(
   model: Model,
   options: LaunchOptions,
   devices: readonly MemoryDevice[],
+  settings: BudgetSettings = {},
 ): SectionBudget {
   const beyond = beyondMemory(model, options, devices);
-  return { report: memoryBudget(model, options, devices), ...(beyond !== undefined && { beyond }) };
+  return { report: memoryBudget(model, options, devices, settings), ...(beyond !== undefined && { beyond }) };
 }
 
 /** What is said about a section. `wait`: for reading a full prompt, where its speed was measured. */
