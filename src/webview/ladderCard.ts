@@ -46,7 +46,7 @@ export function ladderCard(view: View, report: GaugeReport | undefined, width: n
           ? ladderChart(view, rungs, width)
           : html`${rungTable(view, rungs)} ${positionTable(view, rungs)}`
     }
-    ${ladder === undefined ? nothing : html`${criteria(view, ladder)} ${uses(view, ladder, report)}`}`,
+    ${ladder === undefined ? nothing : html`${state.status === "running" ? nothing : criteria(view, ladder)} ${uses(view, ladder, report)}`}`,
   });
 }
 
@@ -108,7 +108,7 @@ function shown(
           </ul>`
         : nothing
     }
-    <p class="dim">${words(about(ladder, view.model.page.locale))}</p>
+    <p class="dim about">${words(about(ladder, view.model.page.locale))}</p>
     ${otherModel(ladder, report) ? html`<p class="warning">${words(say`This ladder is of another model than the estimate above.`)}</p>` : nothing}
     ${logLines(view, ladder)}
     ${

@@ -20,7 +20,7 @@ export type CriterionName =
 
 export interface CriterionResult {
   readonly name: CriterionName;
-  /** null: it could not be measured here. What cannot be measured passes nothing and fails nothing. */
+  /** null: it could not be measured, or is only stated. Such a criterion passes nothing and fails nothing. */
   readonly passed: boolean | null;
   readonly sentence: Text;
 }
@@ -161,7 +161,8 @@ function monitor(runs: readonly LadderStep[], { header: { plan } }: LadderRecord
   const needed = plan.criteria.monitor === "clean";
   return {
     name: "monitor",
-    passed: needed ? clean : true,
+    // what is only stated can spoil a pass as little as what nobody could see
+    passed: clean ? true : needed ? false : null,
     sentence: clean
       ? say`The machine was quiet during the runs at the target.`
       : event !== undefined
