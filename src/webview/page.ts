@@ -3,6 +3,7 @@ import { reportOf } from "../core/protocol/panelMessages";
 import { busyPage, idlePage } from "./idle";
 import { idleLadder, ladderCard } from "./ladderCard";
 import { memoryCard } from "./memoryCard";
+import { measuredCard } from "./measuredCard";
 import { notices } from "./notices";
 import { roomCard } from "./roomCard";
 import { verdictHeader } from "./verdictHeader";
@@ -23,7 +24,8 @@ export function page(view: View): TemplateResult {
         : html`${verdictHeader(view, report)}
             <div class="cards">
               ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
-              ${waitCard(view, report, view.ui.width)} ${ladderCard(view, report, view.ui.width)}
+              ${waitCard(view, report, view.ui.width)} ${measuredCard(view, report, view.ui.width)}
+              ${ladderCard(view, report, view.ui.width)}
             </div>`
     }
   </main>`;

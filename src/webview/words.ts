@@ -1,4 +1,4 @@
-import { formatText } from "../core/format";
+import { formatNumber, formatText } from "../core/format";
 import type { PageFacts } from "../core/protocol/panelMessages";
 import type { Text } from "../core/text";
 
@@ -23,4 +23,13 @@ export function leadAndRest(text: Text, page: PageFacts): readonly [lead: string
 
 function localize(text: Text, page: PageFacts): Text["args"] {
   return text.args.map((arg) => (typeof arg === "object" && "text" in arg ? wordsOf(page)(arg) : arg));
+}
+
+/** "3.2 ms", in the reader's number format: seconds would round a token's cost to nothing. */
+export function milliseconds(
+  { model }: { readonly model: { readonly page: PageFacts } },
+  seconds: number,
+): string {
+  const value = 1000 * seconds;
+  return `${formatNumber(value, model.page.locale, value < 1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 }

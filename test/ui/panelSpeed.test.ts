@@ -1,0 +1,162 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { noSpeed, type SpeedState } from "../../src/core/bench/speedState";
+import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { sampleReport } from "../support/sampleReports";
+import {
+  beyondProbe,
+  compared,
+  disturbedOrigin,
+  measuredReport,
+  probing,
+  reading,
+  someRuns,
+} from "../support/sampleSpeed";
+import { launchBrowser } from "../support/vscodeHost/browser";
+import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { screenshotFolder } from "./support/workbench";
+
+let browser: Browser;
+let bundle: PanelBundle;
+beforeAll(async () => {
+  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
+});
+afterAll(() => browser.close());
+
+/** Shows a report with a state of the measurements; fails on script errors and violations of the policy. */
+async function withSpeed(
+  report: GaugeReport,
+  speed: SpeedState,
+  use: (panel: PanelPage) => Promise<void>,
+  language: "en" | "ja" = "en",
+): Promise<void> {
+  const panel = await openPanelPage(browser, bundle, { theme: "dark", language });
+  try {
+    await panel.show({ status: "ready", report, stale: false });
+    await panel.send({ type: "speed", speed });
+    await use(panel);
+    expect(panel.complaints).toEqual([]);
+  } finally {
+    await panel.close();
+  }
+}
+
+const states: readonly (readonly [name: string, report: () => GaugeReport, speed: SpeedState])[] = [
+  ["none", () => sampleReport(), noSpeed],
+  ["running", () => sampleReport(), probing],
+  ["result", () => measuredReport(), someRuns],
+  ["compared", () => measuredReport(), compared],
+  ["reading", () => measuredReport(), reading],
+  ["beyond", () => beyondProbe(), someRuns],
+];
+
+describe("measured speed on the panel's page", () => {
+  it.each(["en", "ja"] as const)(
+    "draws every state in %s, light and dark, and at 320 pixels",
+    async (language) => {
+      const folder = path.join(screenshotFolder, "panel");
+      await mkdir(folder, { recursive: true });
+      await withSpeed(
+        sampleReport(),
+        noSpeed,
+        async (panel) => {
+          const { page } = panel;
+          for (const [name, report, speed] of states) {
+            await panel.show({ status: "ready", report: report(), stale: false });
+            await panel.send({ type: "speed", speed });
+            await page.evaluate(() => {
+              for (const list of document.querySelectorAll("#measured details"))
+                list.setAttribute("open", "");
+            });
+            for (const theme of ["light", "dark"] as const) {
+              await panel.setTheme(theme);
+              const file = `speed-${name}-${theme}-${language}.png`;
+              await page.screenshot({ path: path.join(folder, file), fullPage: true });
+            }
+            expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+            await page.setViewportSize({ width: 320, height: 700 });
+            expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+            await page.setViewportSize({ width: 1000, height: 900 });
+          }
+        },
+        language,
+      );
+    },
+  );
+
+  it("says the wait in one line, with its band, its probe's depth and age, and the second question", async () => {
+    await withSpeed(measuredReport(), someRuns, async ({ page }) => {
+      const wait = page.getByRole("region", { name: "Wait" });
+      expect(await wait.locator(".answer").innerText()).toMatch(
+        /^≈ [\d.]+ (s|min) \([\d.]+ (s|min) – [\d.]+ (s|min)\), probed to 73,728 tokens 3 days ago; then 1\d\.\d t\/s$/,
+      );
+      // recurrent: the checkpoint before the last ubatch is read again
+      await wait
+        .getByText(/reads 516 tokens again \(recurrent state is kept at checkpoints only\): ≈ /)
+        .waitFor();
+    });
+  });
+
+  it("shows the naive line's time as a table and in words", async () => {
+    await withSpeed(measuredReport(), someRuns, async ({ page }) => {
+      const wait = page.getByRole("region", { name: "Wait" });
+      await wait.getByText(/if the first tokens' speed lasted; it would say [\d.]+ (s|min) here/).waitFor();
+      await wait.getByRole("button", { name: "Table" }).click();
+      const rows = wait.getByRole("table", { name: "Time to the first token" }).getByRole("row");
+      // 65,536 tokens at the first chunk's 26.1 s per 8,192 tokens
+      expect(await rows.filter({ hasText: "32,768" }).innerText()).toMatch(/104 s$/);
+    });
+  });
+
+  it("names who disturbed the measurement, when and how much", async () => {
+    await withSpeed(measuredReport(), someRuns, async ({ page }) => {
+      const wait = page.getByRole("region", { name: "Wait" });
+      await wait.getByText("contaminated", { exact: true }).waitFor();
+      await wait.getByText("cargo (4711) and others used 41 % of the CPU from 20 s to 31 s").last().waitFor();
+      await wait.getByText("The same first tokens took 3.4 % longer at the end").waitFor();
+    });
+    const { monitor: _, ...unwatched } = disturbedOrigin;
+    await withSpeed(measuredReport(unwatched), someRuns, async ({ page }) => {
+      await page.getByRole("region", { name: "Wait" }).getByText("unmonitored", { exact: true }).waitFor();
+    });
+  });
+
+  it("gives the spans and the history as tables", async () => {
+    await withSpeed(measuredReport(), someRuns, async ({ page }) => {
+      const measured = page.getByRole("region", { name: "Measured speed" });
+      await measured.getByRole("button", { name: "Table" }).click();
+      const spans = measured.getByRole("table", { name: "Measured spans of prefill" }).getByRole("row");
+      // 26.1 s for 8,192 tokens
+      expect(await spans.nth(1).innerText()).toMatch(/^0\s+8,192\s+3\.19 ms\s+314 t\/s$/);
+      await measured.getByText("History: 2 runs").click();
+      const history = measured.getByRole("table", { name: "History of measurements" }).getByRole("row");
+      expect(await history.nth(1).innerText()).toMatch(/probe in use.*73,728.*contaminated.*cargo/s);
+      expect(await history.nth(2).innerText()).toMatch(/baseline “before the update”/);
+      await measured.getByText("1 line of the history cannot be read here; it is kept.").waitFor();
+    });
+  });
+
+  it("shows a running probe with its price and what is left, and can stop it", async () => {
+    await withSpeed(sampleReport(), probing, async (panel) => {
+      const wait = panel.page.getByRole("region", { name: "Wait" });
+      const notice = wait.getByRole("status");
+      expect(await notice.innerText()).toMatch(
+        /31 s to go\.\s+The probe will prefill 16,384 tokens; about 48 s\./,
+      );
+      expect(await notice.getByRole("progressbar").getAttribute("value")).toBe("0.4");
+      await notice.getByText("Stop").click();
+      expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "cancelMeasurement" });
+    });
+  });
+
+  it("refuses to guess behind twice the probed depth, and offers a deeper probe", async () => {
+    await withSpeed(beyondProbe(), someRuns, async (panel) => {
+      const wait = panel.page.getByRole("region", { name: "Wait" });
+      await wait.getByText(/^Unknown beyond /).waitFor();
+      await wait.getByText("Run depth probe").click();
+      expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "runDepthProbe" });
+    });
+  });
+});
