@@ -3,7 +3,8 @@ import type { ComparisonResult } from "../core/bench/historyRecord";
 import type { BaselineComparison } from "../core/bench/baseline";
 import { noSpeed, type RunSummary, type SpeedState } from "../core/bench/speedState";
 import type { LivePrefill } from "../core/prefill/livePrefill";
-import type { Text } from "../core/text";
+import { say, type Text } from "../core/text";
+import { UserError } from "../core/userError";
 import { Emitter, type Disposable } from "./lifecycle";
 
 export interface KnownRuns {
@@ -42,6 +43,13 @@ export class SpeedBoard implements Disposable {
     signal: AbortSignal,
     run: (report: MeasurementReport, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
+    if (this.running !== undefined) {
+      throw new UserError(
+        "invalidInput",
+        say`A measurement is running already; two at once would disturb each other.`,
+        say`Wait for its end, or stop it.`,
+      );
+    }
     const controller = new AbortController();
     const abort = (): void => controller.abort(signal.reason);
     if (signal.aborted) abort();

@@ -42,6 +42,7 @@ export function waitStrip(view: View, origin: CurveOrigin, width: number): Templ
 
 const bar = 10;
 
+/** The list says the same. */
 function strip(
   { words }: View,
   events: readonly MonitorEvent[],
@@ -55,8 +56,7 @@ function strip(
     width=${width}
     height=${bar}
     viewBox="0 0 ${width} ${bar}"
-    role="img"
-    aria-label=${words(say`The ${seconds(end)} of the measurement, and when it was disturbed; the list says by what.`)}
+    aria-hidden="true"
   >
     <rect class="track" width=${width} height=${bar} rx="3" />
     ${events.map(

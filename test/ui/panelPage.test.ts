@@ -87,6 +87,8 @@ describe("the panel's page", () => {
         "Room",
         "Memory",
         "Wait",
+        "Measured speed",
+        "Ladder",
       ]);
     });
   });
