@@ -8,8 +8,9 @@ import type { MeasuredDevice } from "./devices";
 export async function unifiedMemory(
   totalBytes: number,
   signal: AbortSignal,
+  sysctl = "/usr/sbin/sysctl",
 ): Promise<readonly MeasuredDevice[]> {
-  const result = await execa("/usr/sbin/sysctl", ["-n", "iogpu.wired_limit_mb"], {
+  const result = await execa(sysctl, ["-n", "iogpu.wired_limit_mb"], {
     reject: false,
     timeout: 2000,
     cancelSignal: signal,

@@ -59,7 +59,12 @@ export interface StateShapeKeys {
 
 export interface ModelWarning {
   readonly code:
-    "architectureUnknown" | "headerValueIgnored" | "noTensors" | "typeUnknown" | "noContextLength";
+    | "architectureUnknown"
+    | "headerValueIgnored"
+    | "noTensors"
+    | "typeUnknown"
+    | "noContextLength"
+    | "fileTruncated";
   readonly message: Text;
 }
 

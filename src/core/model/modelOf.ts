@@ -36,6 +36,12 @@ export function modelOf(header: GgufHeader): Model {
       message: say`The header lists no tensors: weights are counted as ${bytes(0)}.`,
     });
   }
+  if (header.truncated === true) {
+    warnings.push({
+      code: "fileTruncated",
+      message: say`The file ends before its last tensor: llama-server stops with "data is not within the file bounds, model is corrupted or incomplete". Download it again.`,
+    });
+  }
   const mla = mlaOf(meta);
   const built = layersOf(meta, rules, stored, mtpLayers, mla);
   for (const key of meta.doubts) {

@@ -26,5 +26,9 @@ export function changeEdits({ document, sections }: Preset, name: string, change
   if (added.length === 0) return edits;
   const last = Math.max(section.header?.line ?? 0, ...section.entries.map(({ line }) => line));
   const end = document.lines[last]?.length ?? 0;
-  return [...edits, { line: last, start: end, end, newText: added.map((line) => `\n${line}`).join("") }];
+  const lines = added.map((line) => `\n${line}`).join("");
+  // one edit for one place: the last key may be changed itself
+  const there = edits.find((edit) => edit.line === last && edit.end === end);
+  if (there === undefined) return [...edits, { line: last, start: end, end, newText: lines }];
+  return edits.map((edit) => (edit === there ? { ...edit, newText: edit.newText + lines } : edit));
 }

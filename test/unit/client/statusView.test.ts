@@ -35,6 +35,20 @@ describe("the status bar", () => {
     expect(ready(sampleReport({ memory: known(one) })).text).toMatch(/ · VRAM 12\.7\/23\.2 GiB$/);
   });
 
+  it("shows the budget alone where there is nothing to send", () => {
+    const { tokens } = sampleReport();
+    const report = sampleReport({
+      scope: { label: "no files", roots: [] },
+      tokens: { ...tokens, files: [], tokens: 0 },
+      memory: known({
+        ...twoDevices,
+        tightest: { device: "CUDA1", shortBytes: 0, text: say`CUDA1 is the tightest device.` },
+      }),
+    });
+    expect(ready(report).text).toBe("$(dashboard) KV 1.3 GiB · CUDA1 9.2/11.1 GiB · 64K");
+    expect(ready(report).tooltip).toContain("CUDA1 is the tightest device");
+  });
+
   it("tells the tokens of the active editor in the tooltip, its name as plain text", () => {
     const editor = { name: "src/[a](command:x).ts", tokens: 1234 };
     const state = { status: "ready", report: sampleReport(), stale: false } as const;

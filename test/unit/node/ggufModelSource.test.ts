@@ -81,7 +81,9 @@ describe("header of a local GGUF", () => {
     const half = path.join(folder, "half.gguf");
     await writeGguf(half, file, { weights: "sparse" });
     await truncate(half, ggufHeaderBytes(file).length + 1000);
-    expect((await readGgufHeader(half, never)).truncated).toBe(true);
+    const header = await readGgufHeader(half, never);
+    expect(header.truncated).toBe(true);
+    expect(modelOf(header).warnings.map(({ code }) => code)).toContain("fileTruncated");
     expect((await broken("cut.gguf", (bytes) => bytes.subarray(0, 5000))).message).toContain(
       "middle of its header",
     );

@@ -95,6 +95,33 @@ describe("deviceLayout", () => {
       ["compute", 123, 4],
     ]);
   });
+
+  it("puts the margin in front of what is free, other programs behind it, and parts of nothing nowhere", () => {
+    const device = {
+      name: "CUDA0",
+      modelBytes: 40,
+      contextBytes: 20,
+      computeBytes: 5,
+      totalBytes: 70,
+      freeBytes: 90,
+      deviceBytes: 100,
+      marginBytes: 10,
+      parts: { weights: 40, kv: 15, recurrent: 5, compute: 5, other: 5 },
+      interval: { lowBytes: 68, highBytes: 75 },
+    };
+    const [row] = deviceLayout([device], 200);
+    expect(row?.parts.map(({ kind, x, width }) => [kind, Math.round(x), Math.round(width)])).toEqual([
+      ["weights", 0, 80],
+      ["kv", 80, 30],
+      ["state", 110, 10],
+      ["compute", 120, 10],
+      ["other", 130, 10],
+    ]);
+    expect(row?.margin).toEqual({ x: 160, width: 20 });
+    expect(row?.freeX).toBe(180);
+    expect(row?.others).toEqual({ x: 180, width: 20 });
+    expect(row?.interval).toEqual([136, 150]);
+  });
 });
 
 describe("waitLayout", () => {
