@@ -2,13 +2,22 @@ import type { ProbeTarget } from "./client/probeSection";
 import type { Probe } from "./client/depthProbe";
 
 /** The depth probe of a server whose options are known; what it finds is kept in the history. */
-export function probeOf({ url, apiKey, launch }: ProbeTarget, historyFolder: string): Probe {
+export function probeOf(
+  { url, apiKey, launch }: ProbeTarget,
+  { historyFolder, budgetSeconds }: { readonly historyFolder: string; readonly budgetSeconds: number },
+): Probe {
   return async (callbacks, signal) => {
     const { HistoryStore } = await import("./node/historyStore");
     const { probeAndRemember } = await import("./node/depthProbe");
     const { inheritedOptions } = await import("./node/systemOptions");
     const options = { ...(await inheritedOptions()), ...launch };
-    const request = { url, launch: options, ...callbacks, ...(apiKey !== undefined && { apiKey }) };
+    const request = {
+      url,
+      launch: options,
+      budgetSeconds,
+      ...callbacks,
+      ...(apiKey !== undefined && { apiKey }),
+    };
     return probeAndRemember(request, new HistoryStore(historyFolder), signal);
   };
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
@@ -53,7 +53,10 @@ describe("model presets and logs in the editor", function () {
       const found = languages.getDiagnostics(document.uri);
       return found.length > 0 ? found : undefined;
     });
-    assert.equal(finding?.code, "unknownKey");
+    const { value, target } = finding?.code as { readonly value: string; readonly target: Uri };
+    assert.equal(value, "unknownKey");
+    const page = await workspace.openTextDocument(target);
+    assert.match(page.getText(), /^#### `unknownKey`\n\nllama-server does not know the option/);
     const actions = await commands.executeCommand<{ readonly title: string }[]>(
       "vscode.executeCodeActionProvider",
       document.uri,
@@ -88,7 +91,14 @@ describe("model presets and logs in the editor", function () {
       );
       return lenses.find(({ command }) => /2,048 tokens per slot/.test(command?.title ?? ""));
     });
-    assert.equal(lens.command?.command, "llamaGauge.showMemoryBudget");
+    await commands.executeCommand(
+      lens.command?.command ?? "",
+      ...((lens.command?.arguments ?? []) as unknown[]),
+    );
+    const budget = await until("the budget", () =>
+      workspace.textDocuments.find((its) => its.getText().startsWith("# Memory of tiny")),
+    );
+    assert.match(budget.getText(), /\| Host \| [\d.]+ [KM]iB \|/);
     const hints = await commands.executeCommand<InlayHint[]>(
       "vscode.executeInlayHintProvider",
       document.uri,
@@ -144,24 +154,92 @@ describe("model presets and logs in the editor", function () {
     assert.equal(await env.clipboard.readText(), "llama-server --model 'my model.gguf'");
   });
 
-  it("checks llama-server in tasks.json, Dockerfiles and YAML", async () => {
-    const texts = [
-      ["tasks.json", '{"tasks": [{"command": "llama-server", "args": ["--ctx-sise", "4096"]}]}\n'],
-      ["Dockerfile", 'FROM x\nCMD ["llama-server", "--ctx-sise", "4096"]\n'],
-      ["swap.yaml", "models:\n  a:\n    cmd: |\n      llama-server --port ${PORT}\n      --ctx-sise 4096\n"],
-    ] as const;
-    for (const [name, text] of texts) {
-      const { uri } = await open(name, text);
-      const found = await until(name, () => {
+  it("offers what is in llama.cpp's cache for hf", async () => {
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    const repository = path.join(folder, "cache/models--own--tiny-GGUF");
+    mkdirSync(path.join(repository, "refs"), { recursive: true });
+    mkdirSync(path.join(repository, "snapshots", commit), { recursive: true });
+    writeFileSync(path.join(repository, "refs/main"), commit);
+    writeFileSync(path.join(repository, "snapshots", commit, "tiny-Q4_K_M.gguf"), "");
+    const before = process.env["LLAMA_CACHE"];
+    process.env["LLAMA_CACHE"] = path.join(folder, "cache");
+    try {
+      const document = await open("d.llama.ini", "[a]\nhf = \n");
+      const list = await commands.executeCommand<CompletionList>(
+        "vscode.executeCompletionItemProvider",
+        document.uri,
+        new Position(1, 5),
+      );
+      assert.ok(list.items.some(({ label }) => label === "own/tiny-GGUF:Q4_K_M"));
+    } finally {
+      if (before === undefined) delete process.env["LLAMA_CACHE"];
+      else process.env["LLAMA_CACHE"] = before;
+    }
+  });
+
+  const wrongIn: readonly (readonly [string, string, (model: string) => string])[] = [
+    ["serve.sh", "shellscript", (model) => `llama-server -m ${model} \\\n  -c 2048 -np 1 --ctx-sise 1\n`],
+    [
+      "serve.ps1",
+      "powershell",
+      (model) =>
+        `$list = @('-m', '${model}', '-c', 2048, '-np', 1,\n  '--ctx-sise', 1)\nStart-Process llama-server -ArgumentList $list\n`,
+    ],
+    [
+      "tasks.json",
+      "jsonc",
+      (model) =>
+        `{"tasks": [{"command": "llama-server", "args": ["-m", "${model}", "-c", "2048", "-np", "1", "--ctx-sise", "1"]}]}\n`,
+    ],
+    [
+      "Dockerfile",
+      "dockerfile",
+      (model) =>
+        `FROM x\nCMD ["llama-server", "-m", "${model}", "-c", "2048", "-np", "1", "--ctx-sise", "1"]\n`,
+    ],
+    [
+      "compose.yaml",
+      "dockercompose",
+      (model) => `services:\n  a:\n    command: llama-server -m ${model} -c 2048 -np 1 --ctx-sise 1\n`,
+    ],
+    [
+      "swap.yaml",
+      "yaml",
+      (model) =>
+        `models:\n  a:\n    cmd: |\n      llama-server --port \${PORT} -m ${model}\n      -c 2048 -np 1 --ctx-sise 1\n`,
+    ],
+  ];
+  for (const [name, language, textOf] of wrongIn) {
+    it(`checks, explains and costs llama-server in ${name}`, async () => {
+      const text = textOf(await forgedModel({ contextLength: 4096 }));
+      const { uri, languageId } = await open(name, text);
+      assert.equal(languageId, language);
+      const found = await until("the finding", () => {
         const own = languages.getDiagnostics(uri).filter(({ source }) => source === "Llama Gauge");
         return own.length > 0 ? own : undefined;
       });
       assert.deepEqual(
-        found.map(({ code }) => code),
+        found.map(({ code }) => (code as { readonly value: string }).value),
         ["unknownOption"],
       );
-    }
-  });
+      const document = await workspace.openTextDocument(uri);
+      const titles = await until("the verdict", async () => {
+        const lenses = await commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", uri);
+        const all = lenses.map(({ command }) => command?.title ?? "");
+        return all.some((title) => /2,048 tokens per slot/.test(title)) ? all : undefined;
+      });
+      assert.ok(titles.includes("Check command line"));
+      const hovers = await commands.executeCommand<Hover[]>(
+        "vscode.executeHoverProvider",
+        uri,
+        document.positionAt(text.indexOf("-np") + 1),
+      );
+      const help = hovers.flatMap(({ contents }) =>
+        contents.map((part) => (part instanceof MarkdownString ? part.value : "")),
+      );
+      assert.match(help.join(), /--parallel/);
+    });
+  }
 
   it("explains a log and checks a command line", async () => {
     const log = await open(
@@ -176,7 +254,7 @@ describe("model presets and logs in the editor", function () {
       ),
     );
     assert.match(explained.getText(), /at least -c/);
-    await open("serve.sh", "llama-server -m a.gguf -c 32k --no-mmap\n");
+    await open("check.sh", "llama-server -m a.gguf -c 32k --no-mmap\n");
     await commands.executeCommand("llamaGauge.checkCommandLine");
     const checked = await until("the check", () =>
       workspace.textDocuments.find((document) => document.getText().includes("Command line of llama-server")),

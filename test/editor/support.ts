@@ -28,8 +28,12 @@ export async function diagnostic(name: string): Promise<unknown> {
   return value.startsWith("`") ? (JSON.parse(value.slice(1, -1)) as unknown) : value;
 }
 
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  const end = Date.now() + 15_000;
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
