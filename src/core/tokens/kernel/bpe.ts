@@ -28,8 +28,9 @@ export class BpeMerger {
   /** Of the pair of each symbol with its right neighbour: place of its merge, and rank. */
   private readonly candidates = new Int32Array(shortPiece);
   private readonly ranks = new Int32Array(shortPiece);
-  /** Place of the merge of two bytes, found when it is first asked for. */
+  /** Place and rank of the merge of two bytes, found when they are first asked for. */
   private readonly bytePairs: Int32Array | undefined;
+  private readonly byteRanks = new Int32Array(0);
   private next = new Int32Array(0);
   private previous = new Int32Array(0);
 
@@ -40,23 +41,28 @@ export class BpeMerger {
   ) {
     this.strings = ByteStrings.from(vocabulary.strings);
     this.pairs = new PairTable(vocabulary.pairs);
-    this.bytePairs = shape.byteLevel ? new Int32Array(1 << 16).fill(notAsked) : undefined;
+    if (shape.byteLevel) {
+      this.bytePairs = new Int32Array(1 << 16).fill(notAsked);
+      this.byteRanks = new Int32Array(1 << 16);
+    }
     this.byteCounts = shape.byteLevel ? vocabulary.singles.map((symbol) => this.tokensOf(symbol)) : undefined;
   }
 
-  count(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
-    if (end - start === 1 && this.byteCounts) return this.byteCounts[bytes[start] as number] as number;
-    if (end - start > longestCachedPiece) return this.countSymbols(this.merge(bytes, start, end, check));
-    const known = this.cache.find(bytes, start, end);
-    if (known > 0) return known;
-    const count = this.countSymbols(this.merge(bytes, start, end, check));
-    if (count > 0) this.cache.add(bytes, start, end, count);
-    return count;
+  /** Returns how many tokens the piece has; their ids go into `sink` where one is given. */
+  tokenize(bytes: Uint8Array, start: number, end: number, check: Checkpoint, sink?: TokenSink): number {
+    return sink
+      ? this.emit(this.merge(bytes, start, end, check), sink)
+      : this.count(bytes, start, end, check);
   }
 
-  encode(bytes: Uint8Array, start: number, end: number, sink: TokenSink, check: Checkpoint): void {
-    const count = this.merge(bytes, start, end, check);
-    for (let i = 0; i < count; i++) this.emit(this.symbols[i] as number, sink);
+  private count(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number {
+    if (end - start === 1 && this.byteCounts) return this.byteCounts[bytes[start] as number] as number;
+    if (end - start > longestCachedPiece) return this.emit(this.merge(bytes, start, end, check));
+    const known = this.cache.find(bytes, start, end);
+    if (known > 0) return known;
+    const count = this.emit(this.merge(bytes, start, end, check));
+    if (count > 0) this.cache.add(bytes, start, end, count);
+    return count;
   }
 
   /** Id of the token that is exactly this text, or -1. */
@@ -65,19 +71,25 @@ export class BpeMerger {
     return symbol < this.vocabulary.tokens ? symbol : -1;
   }
 
-  private emit(symbol: number, sink: TokenSink): void {
-    if (symbol >= 0 && symbol < this.vocabulary.tokens) sink.push(symbol);
-    else for (const id of this.fallback(symbol)) sink.push(id);
-  }
-
-  private countSymbols(count: number): number {
+  /** Tokens of the first `count` symbols. */
+  private emit(count: number, sink?: TokenSink): number {
     let tokens = 0;
-    for (let i = 0; i < count; i++) tokens += this.tokensOf(this.symbols[i] as number);
+    for (let i = 0; i < count; i++) {
+      const symbol = this.symbols[i] as number;
+      tokens += this.tokensOf(symbol);
+      if (sink === undefined) continue;
+      if (this.isToken(symbol)) sink.push(symbol);
+      else for (const id of this.fallback(symbol)) sink.push(id);
+    }
     return tokens;
   }
 
+  private isToken(symbol: number): boolean {
+    return symbol >= 0 && symbol < this.vocabulary.tokens;
+  }
+
   private tokensOf(symbol: number): number {
-    return symbol >= 0 && symbol < this.vocabulary.tokens ? 1 : this.fallback(symbol).length;
+    return this.isToken(symbol) ? 1 : this.fallback(symbol).length;
   }
 
   /** Leaves the symbols of the merged piece in `symbols` and returns how many. */
@@ -124,13 +136,8 @@ export class BpeMerger {
     const { symbols, candidates, ranks, pairs } = this;
     const { slots } = pairs;
     let length = count;
-    for (let i = 0; i + 1 < length; i++) {
-      const found = this.bytePairs
-        ? this.bytePair(this.bytePairs, bytes[start + i] as number, bytes[start + i + 1] as number)
-        : pairs.find(symbols[i] as number, symbols[i + 1] as number);
-      candidates[i] = found;
-      ranks[i] = found < 0 ? noRank : (slots[found + 2] as number);
-    }
+    if (this.bytePairs) this.offerBytes(this.bytePairs, bytes, start, count);
+    else for (let i = 0; i + 1 < length; i++) this.offer(i);
     for (;;) {
       let best = 0;
       let bestRank = noRank;
@@ -160,12 +167,24 @@ export class BpeMerger {
     this.ranks[at] = found < 0 ? noRank : (this.pairs.slots[found + 2] as number);
   }
 
-  private bytePair(known: Int32Array, left: number, right: number): number {
-    const key = (left << 8) | right;
-    const found = known[key] as number;
-    if (found !== notAsked) return found;
+  /** As `offer` for all neighbours, before anything was merged. */
+  private offerBytes(known: Int32Array, bytes: Uint8Array, start: number, count: number): void {
+    const { candidates, ranks, byteRanks } = this;
+    let key = bytes[start] as number;
+    for (let i = 0; i + 1 < count; i++) {
+      key = ((key << 8) | (bytes[start + i + 1] as number)) & 0xffff;
+      const found = known[key] as number;
+      candidates[i] = found === notAsked ? this.findBytes(known, key) : found;
+      ranks[i] = byteRanks[key] as number;
+    }
+  }
+
+  private findBytes(known: Int32Array, key: number): number {
     const { singles } = this.vocabulary;
-    return (known[key] = this.pairs.find(singles[left] as number, singles[right] as number));
+    const found = this.pairs.find(singles[key >> 8] as number, singles[key & 0xff] as number);
+    known[key] = found;
+    this.byteRanks[key] = found < 0 ? noRank : (this.pairs.slots[found + 2] as number);
+    return found;
   }
 
   private mergeLong(count: number, check: Checkpoint): number {

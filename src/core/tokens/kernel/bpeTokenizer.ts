@@ -33,33 +33,24 @@ class ScanningTokenizer implements TextTokenizer {
     readonly lastCut: LastCut,
   ) {}
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
+  tokenize(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    _after: boolean,
+    check: Checkpoint,
+    sink?: TokenSink,
+  ): number {
     const { merger, next } = this;
     let tokens = 0;
     let pieces = 0;
     for (let at = start; at < end;) {
       const stop = next(bytes, at, end);
-      tokens += merger.count(bytes, at, stop, check);
+      tokens += merger.tokenize(bytes, at, stop, check, sink);
       at = stop;
       if (++pieces % piecesPerCheck === 0) check();
     }
     return tokens;
-  }
-
-  encode(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    sink: TokenSink,
-    check: Checkpoint,
-  ): void {
-    for (let at = start, pieces = 1; at < end; pieces++) {
-      const stop = this.next(bytes, at, end);
-      this.merger.encode(bytes, at, stop, sink, check);
-      at = stop;
-      if (pieces % piecesPerCheck === 0) check();
-    }
   }
 }
 
@@ -73,34 +64,15 @@ class SplittingTokenizer implements TextTokenizer {
     readonly lastCut: LastCut,
   ) {}
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    let tokens = 0;
-    this.walk(bytes, start, end, check, (from, to) => {
-      tokens += this.merger.count(bytes, from, to, check);
-    });
-    return tokens;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     _after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    this.walk(bytes, start, end, check, (from, to) => {
-      this.merger.encode(bytes, from, to, sink, check);
-    });
-  }
-
-  private walk(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    check: Checkpoint,
-    piece: (from: number, to: number) => void,
-  ): void {
+    sink?: TokenSink,
+  ): number {
+    let tokens = 0;
     for (let from = start; from < end;) {
       check();
       let to = end;
@@ -110,11 +82,12 @@ class SplittingTokenizer implements TextTokenizer {
       }
       let at = from;
       for (const stop of this.split(bytes, from, to)) {
-        piece(at, stop);
+        tokens += this.merger.tokenize(bytes, at, stop, check, sink);
         at = stop;
       }
       from = to;
     }
+    return tokens;
   }
 }
 
@@ -136,50 +109,31 @@ class LineTokenizer implements TextTokenizer {
     this.lastCut = rules.wordsAtBlanks ? beforeLines : betweenJunctions(junctions);
   }
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    let tokens = 0;
-    this.walk(bytes, start, end, check, (text, from, to, whole) => {
-      tokens += whole ? 1 : this.merger.count(text, from, to, check);
-    });
-    return tokens;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     _after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    this.walk(bytes, start, end, check, (text, from, to, whole) => {
-      if (whole) sink.push(this.merger.tokenOf(text, from, to));
-      else this.merger.encode(text, from, to, sink, check);
-    });
-  }
-
-  private walk(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    check: Checkpoint,
-    piece: (text: Uint8Array, from: number, to: number, whole: boolean) => void,
-  ): void {
+    sink?: TokenSink,
+  ): number {
     const escaped = blanksForEscapes(bytes, start, end, 0);
     const text = this.rules.wordsAtBlanks ? withLeadingBlanks(escaped) : escaped;
+    let tokens = 0;
     for (let at = text.start, pieces = 1; at < text.end; pieces++) {
       if (pieces % piecesPerCheck === 0) check();
-      const stop =
-        text.bytes[at] === lineFeed
-          ? lineFeeds(text.bytes, at, text.end)
-          : this.partOfLine(text.bytes, at, text.end);
-      const whole =
-        this.rules.newlineWords &&
-        text.bytes[at] === lineFeed &&
-        this.merger.tokenOf(text.bytes, at, stop) >= 0;
-      piece(text.bytes, at, stop, whole);
+      const isBreak = text.bytes[at] === lineFeed;
+      const stop = isBreak ? lineFeeds(text.bytes, at, text.end) : this.partOfLine(text.bytes, at, text.end);
+      const whole = isBreak && this.rules.newlineWords ? this.merger.tokenOf(text.bytes, at, stop) : -1;
+      if (whole >= 0) {
+        sink?.push(whole);
+        tokens++;
+      } else {
+        tokens += this.merger.tokenize(text.bytes, at, stop, check, sink);
+      }
       at = stop;
     }
+    return tokens;
   }
 
   private partOfLine(bytes: Uint8Array, from: number, end: number): number {

@@ -1,18 +1,16 @@
 import { newlinesAndSlashes } from "./llama3Scanner";
 import {
   apostrophe,
-  blank,
   carriageReturn,
   classAt,
   contraction,
   fewOf,
   lineFeed,
-  runOf,
-  spaces,
+  symbolsOrSpaces,
   widthAt,
   type NextPiece,
 } from "./scanner";
-import { letter, mark, number, other, punctuation, symbol } from "./unicodeClasses";
+import { letter, mark, number } from "./unicodeClasses";
 
 export interface Gpt4oShape {
   readonly contractions: boolean;
@@ -28,7 +26,6 @@ export interface Gpt4oShape {
 export function gpt4oScanner(shape: Gpt4oShape): NextPiece {
   const { contractions, digits } = shape;
   const letters = shape.marks ? letter | mark : letter;
-  const symbols = mark | punctuation | symbol | other;
   return (bytes, from, end) => {
     const first = bytes[from] as number;
     const kind = classAt(bytes, from);
@@ -43,11 +40,7 @@ export function gpt4oScanner(shape: Gpt4oShape): NextPiece {
       }
     }
     if (isLetter) return suffix(bytes, wordEnd(bytes, from, end, letters).end, end, contractions);
-    if ((kind & symbols) !== 0) return newlinesAndSlashes(bytes, runOf(symbols, bytes, second, end), end);
-    if (first === blank && second < end && (classAt(bytes, second) & symbols) !== 0) {
-      return newlinesAndSlashes(bytes, runOf(symbols, bytes, second, end), end);
-    }
-    return spaces(bytes, from, end, true, 0);
+    return symbolsOrSpaces(bytes, from, end, kind, newlinesAndSlashes);
   };
 }
 

@@ -77,7 +77,8 @@ class VocabularyKernel implements Kernel {
     if (options.addSpecial) for (const id of this.before()) sink.push(id);
     this.parts(this.bytesOf(text), options, true, {
       token: (id) => sink.push(id),
-      text: (tokenizer, bytes, start, end, after) => tokenizer.encode(bytes, start, end, after, sink, check),
+      text: (tokenizer, bytes, start, end, after) =>
+        tokenizer.tokenize(bytes, start, end, after, check, sink),
     });
     if (options.addSpecial) for (const id of this.after()) sink.push(id);
     return sink.take();
@@ -133,7 +134,7 @@ class VocabularyKernel implements Kernel {
     return {
       token: () => tokens++,
       text: (tokenizer, bytes, start, end, after) => {
-        tokens += tokenizer.count(bytes, start, end, after, check);
+        tokens += tokenizer.tokenize(bytes, start, end, after, check);
       },
       total: () => tokens,
     };
@@ -214,13 +215,9 @@ function tokenizersOf({ keys, tables }: CompiledVocabulary, settings: Vocabulary
 function repairing(inner: TextTokenizer): TextTokenizer {
   return {
     lastCut: inner.lastCut,
-    count(bytes, start, end, after, check) {
+    tokenize(bytes, start, end, after, check, sink) {
       const sound = wellFormed(bytes, start, end);
-      return inner.count(sound, 0, sound.length, after, check);
-    },
-    encode(bytes, start, end, after, sink, check) {
-      const sound = wellFormed(bytes, start, end);
-      inner.encode(sound, 0, sound.length, after, sink, check);
+      return inner.tokenize(sound, 0, sound.length, after, check, sink);
     },
   };
 }

@@ -1,21 +1,17 @@
+import { newlines } from "./llama3Scanner";
 import {
   apostrophe,
-  blank,
   carriageReturn,
   classAt,
   contraction,
   fewOf,
   lineFeed,
-  runOf,
-  spaces,
+  symbolsOrSpaces,
   widthAt,
   type NextPiece,
 } from "./scanner";
-import { newlines } from "./llama3Scanner";
-import { letter, mark, number, other, punctuation, symbol } from "./unicodeClasses";
+import { letter, number } from "./unicodeClasses";
 import { codePointAt } from "./utf8";
-
-const symbols = mark | punctuation | symbol | other;
 
 /** The blocks llama.cpp takes for Han. */
 function isHan(code: number): boolean {
@@ -46,11 +42,7 @@ export const kimiScanner: NextPiece = (bytes, from, end) => {
     while (isWordAt(bytes, at, end)) at += widthAt(bytes, at);
     return at < end && bytes[at] === apostrophe ? at + contraction(bytes, at, end, true) : at;
   }
-  if ((kind & symbols) !== 0) return newlines(bytes, runOf(symbols, bytes, second, end), end);
-  if (first === blank && second < end && (classAt(bytes, second) & symbols) !== 0) {
-    return newlines(bytes, runOf(symbols, bytes, second, end), end);
-  }
-  return spaces(bytes, from, end, true, 0);
+  return symbolsOrSpaces(bytes, from, end, kind, newlines);
 };
 
 const isHanAt = (bytes: Uint8Array, at: number, end: number): boolean =>

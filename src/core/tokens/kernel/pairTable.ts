@@ -1,10 +1,19 @@
 /** Open-addressing table from a pair of symbols to the rank and the result of its merge. */
 export class PairTable {
   private readonly mask: number;
+  /** A bit for every pair in the table, small enough to stay near: most pairs that are asked for do not merge. */
+  private readonly filter: Uint32Array;
+  private readonly filterShift: number;
 
   /** Four numbers per slot: left, right, rank, result. An empty slot has left -1. */
   constructor(readonly slots: Int32Array) {
     this.mask = slots.length / 4 - 1;
+    const bits = Math.min(24, 34 - Math.clz32(this.mask));
+    this.filter = new Uint32Array((1 << bits) >>> 5);
+    this.filterShift = 32 - bits;
+    for (let i = 0; i < slots.length; i += 4) {
+      if (slots[i] !== -1) this.mark(pairHash(slots[i] as number, slots[i + 1] as number));
+    }
   }
 
   static forMerges(count: number): PairTable {
@@ -16,8 +25,11 @@ export class PairTable {
 
   /** Position of a pair's slot in `slots`, or -1. */
   find(left: number, right: number): number {
+    const hash = pairHash(left, right);
+    const bit = Math.imul(hash, filterFactor) >>> this.filterShift;
+    if (((this.filter[bit >>> 5] as number) & (1 << (bit & 31))) === 0) return -1;
     const { slots, mask } = this;
-    for (let at = pairHash(left, right) & mask; ; at = (at + 1) & mask) {
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
       const i = at << 2;
       const found = slots[i] as number;
       if (found === -1) return -1;
@@ -29,11 +41,24 @@ export class PairTable {
   add(left: number, right: number, rank: number, result: number): void {
     if (this.find(left, right) >= 0) return;
     const { slots, mask } = this;
-    let at = pairHash(left, right) & mask;
+    const hash = pairHash(left, right);
+    this.mark(hash);
+    let at = hash & mask;
     while (slots[at << 2] !== -1) at = (at + 1) & mask;
-    slots.set([left, right, rank, result], at << 2);
+    const i = at << 2;
+    slots[i] = left;
+    slots[i + 1] = right;
+    slots[i + 2] = rank;
+    slots[i + 3] = result;
+  }
+
+  private mark(hash: number): void {
+    const bit = Math.imul(hash, filterFactor) >>> this.filterShift;
+    this.filter[bit >>> 5] = (this.filter[bit >>> 5] as number) | (1 << (bit & 31));
   }
 }
+
+const filterFactor = 0x2c1b3c6d;
 
 function pairHash(left: number, right: number): number {
   const mixed = Math.imul(left, 0x9e3779b1 | 0) ^ Math.imul(right, 0x85ebca6b | 0);

@@ -18,34 +18,17 @@ export class RwkvTokenizer implements TextTokenizer {
     }
   }
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    let tokens = 0;
-    this.walk(bytes, start, end, check, () => tokens++);
-    return tokens;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     _after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    this.walk(bytes, start, end, check, (id) => {
-      sink.push(id);
-    });
-  }
-
-  private walk(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    check: Checkpoint,
-    token: (id: number) => void,
-  ): void {
-    for (let at = start, tokens = 1; at < end; tokens++) {
-      if (tokens % piecesPerCheck === 0) check();
+    sink?: TokenSink,
+  ): number {
+    let tokens = 0;
+    for (let at = start; at < end;) {
+      if (++tokens % piecesPerCheck === 0) check();
       let stop = at + 1;
       let id = this.unknown;
       let node = this.trie.child(0, bytes[at] as number);
@@ -56,9 +39,10 @@ export class RwkvTokenizer implements TextTokenizer {
         }
         node = i < end ? this.trie.child(node, bytes[i] as number) : -1;
       }
-      token(id);
+      sink?.push(id);
       at = stop;
     }
+    return tokens;
   }
 }
 

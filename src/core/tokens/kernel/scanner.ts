@@ -1,4 +1,4 @@
-import { number, space, unicodeClasses } from "./unicodeClasses";
+import { mark, number, other, punctuation, space, symbol, unicodeClasses } from "./unicodeClasses";
 import { codePointAt, utf8Width } from "./utf8";
 
 /** End of the pre-token that starts at `at`, in well-formed UTF-8 that ends at `end`. Depends on nothing before `at`. */
@@ -91,3 +91,23 @@ export function spaces(
 
 /** `number` where digits are split off first, so that they end the text for everything else. */
 export const enders = (digitsFirst: boolean): number => (digitsFirst ? number : 0);
+
+/** The characters neither white space, letter nor number that words are not made of. */
+export const symbols = mark | punctuation | symbol | other;
+
+/**
+ * The end of most patterns, ` ?[^\s\p{L}\p{N}]+TAIL|\s*[\r\n]+|\s+(?!\S)|\s+`, for a character of the class `kind` that is
+ * neither letter nor number.
+ */
+export function symbolsOrSpaces(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  kind: number,
+  tail: NextPiece,
+): number {
+  const second = from + widthAt(bytes, from);
+  const leads = bytes[from] === blank && second < end && (classAt(bytes, second) & symbols) !== 0;
+  if ((kind & symbols) !== 0 || leads) return tail(bytes, runOf(symbols, bytes, second, end), end);
+  return spaces(bytes, from, end, true, 0);
+}

@@ -136,36 +136,26 @@ export class SpmTokenizer implements TextTokenizer {
     this.longestToken = longest;
   }
 
-  count(bytes: Uint8Array, start: number, end: number, after: boolean, check: Checkpoint): number {
+  tokenize(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    after: boolean,
+    check: Checkpoint,
+    sink?: TokenSink,
+  ): number {
     const text = this.prepare(bytes, start, end, after);
     let tokens = 0;
     let pieces = 0;
     for (let at = text.start; at < text.end;) {
       const stop = this.junctions.next(text.bytes, at, text.end);
-      tokens += this.countPiece(text.bytes, at, stop, check);
+      tokens += sink
+        ? this.encodePiece(text.bytes, at, stop, check, sink)
+        : this.countPiece(text.bytes, at, stop, check);
       at = stop;
       if (++pieces % piecesPerCheck === 0) check();
     }
     return tokens;
-  }
-
-  encode(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    after: boolean,
-    sink: TokenSink,
-    check: Checkpoint,
-  ): void {
-    const text = this.prepare(bytes, start, end, after);
-    for (let at = text.start, pieces = 1; at < text.end; pieces++) {
-      const stop = this.junctions.next(text.bytes, at, text.end);
-      const count = this.merge(text.bytes, at, stop, check);
-      for (let i = 0; i < count; i++)
-        this.emit(text.bytes, this.symbolStart(i), this.symbolStart(i + 1), sink);
-      at = stop;
-      if (pieces % piecesPerCheck === 0) check();
-    }
   }
 
   private prepare(bytes: Uint8Array, start: number, end: number, after: boolean) {
@@ -185,21 +175,34 @@ export class SpmTokenizer implements TextTokenizer {
     const cached = end - start <= longestCachedPiece;
     const known = cached ? this.cache.find(bytes, start, end) : 0;
     if (known > 0) return known;
-    const count = this.merge(bytes, start, end, check);
-    let tokens = 0;
-    for (let i = 0; i < count; i++) {
-      const from = this.symbolStart(i);
-      const to = this.symbolStart(i + 1);
-      tokens += this.tokenOf(bytes, from, to) >= 0 ? 1 : this.fallback(bytes, from, to).length;
-    }
+    const tokens = this.encodePiece(bytes, start, end, check);
     if (cached) this.cache.add(bytes, start, end, tokens);
     return tokens;
   }
 
-  private emit(bytes: Uint8Array, from: number, to: number, sink: TokenSink): void {
+  private encodePiece(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    check: Checkpoint,
+    sink?: TokenSink,
+  ): number {
+    const symbols = this.merge(bytes, start, end, check);
+    let tokens = 0;
+    for (let i = 0; i < symbols; i++)
+      tokens += this.emit(bytes, this.symbolStart(i), this.symbolStart(i + 1), sink);
+    return tokens;
+  }
+
+  private emit(bytes: Uint8Array, from: number, to: number, sink: TokenSink | undefined): number {
     const token = this.tokenOf(bytes, from, to);
-    if (token >= 0) sink.push(token);
-    else for (const id of this.fallback(bytes, from, to)) sink.push(id);
+    if (token >= 0) {
+      sink?.push(token);
+      return 1;
+    }
+    const spelled = this.fallback(bytes, from, to);
+    if (sink) for (const id of spelled) sink.push(id);
+    return spelled.length;
   }
 
   private tokenOf(bytes: Uint8Array, start: number, end: number): number {

@@ -27,15 +27,15 @@ export class TokenSink {
 export interface TextTokenizer {
   /** Where well-formed text may be cut; the parts are then tokenized in order, only the first as `afterSpecial`. */
   readonly lastCut: LastCut;
-  count(bytes: Uint8Array, start: number, end: number, afterSpecial: boolean, check: Checkpoint): number;
-  encode(
+  /** Returns how many tokens the text has; their ids go into `sink` where one is given. */
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     afterSpecial: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void;
+    sink?: TokenSink,
+  ): number;
 }
 
 /** Called now and then during long work; throws to stop it. */

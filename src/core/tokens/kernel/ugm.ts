@@ -56,19 +56,17 @@ export class UgmTokenizer implements TextTokenizer {
     this.charsmap = tables.charsmap ? new Charsmap(tables.charsmap) : undefined;
   }
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    return this.segment(bytes, start, end, check).length;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     _after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    for (const id of this.segment(bytes, start, end, check)) sink.push(id);
+    sink?: TokenSink,
+  ): number {
+    const ids = this.segment(bytes, start, end, check);
+    if (sink) for (const id of ids) sink.push(id);
+    return ids.length;
   }
 
   private segment(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number[] {

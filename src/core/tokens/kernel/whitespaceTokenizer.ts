@@ -13,25 +13,19 @@ export class WhitespaceTokenizer implements TextTokenizer {
     private readonly lowercase: boolean,
   ) {}
 
-  count(bytes: Uint8Array, start: number, end: number, after: boolean, check: Checkpoint): number {
-    let tokens = 0;
-    this.words(bytes, start, end, check, (word, length) => {
-      tokens += this.inner.count(word, 0, length, after, check);
-    });
-    return tokens;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    this.words(bytes, start, end, check, (word, length) =>
-      this.inner.encode(word, 0, length, after, sink, check),
-    );
+    sink?: TokenSink,
+  ): number {
+    let tokens = 0;
+    this.words(bytes, start, end, check, (word, length) => {
+      tokens += this.inner.tokenize(word, 0, length, after, check, sink);
+    });
+    return tokens;
   }
 
   private words(

@@ -50,21 +50,17 @@ export class WpmTokenizer implements TextTokenizer {
     this.longest = longest;
   }
 
-  count(bytes: Uint8Array, start: number, end: number, _after: boolean, check: Checkpoint): number {
-    let tokens = 0;
-    this.words(bytes, start, end, check, () => (tokens += this.cover(undefined)));
-    return tokens;
-  }
-
-  encode(
+  tokenize(
     bytes: Uint8Array,
     start: number,
     end: number,
     _after: boolean,
-    sink: TokenSink,
     check: Checkpoint,
-  ): void {
-    this.words(bytes, start, end, check, () => this.cover(sink));
+    sink?: TokenSink,
+  ): number {
+    let tokens = 0;
+    this.words(bytes, start, end, check, () => (tokens += this.cover(sink)));
+    return tokens;
   }
 
   private words(bytes: Uint8Array, start: number, end: number, check: Checkpoint, done: () => void): void {
