@@ -38,7 +38,8 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
         return changesAsDiff(folder, scope, signal);
       },
       probe: (callbacks, signal) => estimates.probe(callbacks, signal),
-      probeOf: (target) => probeOf(target, options.cacheFolder),
+      probeOf: (target) =>
+        probeOf(target, { historyFolder: options.cacheFolder, budgetSeconds: settings.value.probeSeconds }),
       lockedServer: async (signal) => lockedServer(await serverOptions(settings.value, keys, nearby), signal),
       offeredModels: (url, signal) => offeredModels(url, keys, signal),
       now: Date.now,
