@@ -70,6 +70,22 @@ describe("choosing files on the panel's page", () => {
     ]);
   });
 
+  it("warns of files that may crash llama-server, and leaves them out at a press", async () => {
+    const report = sampleReport();
+    const longRun = { line: 12, length: 25_000 };
+    const [risky, ...others] = report.tokens.files;
+    if (risky === undefined) throw new Error("no files");
+    const files = [{ ...risky, longRun }, ...others];
+    await show({ ...report, tokens: { ...report.tokens, files } });
+    const room = panel.page.getByRole("region", { name: "Room" });
+    const warning = room.getByRole("status").filter({ hasText: `${risky.file.label}, line 12: 25,000` });
+    await warning.getByText("Leave out").click();
+    expect(await actions()).toEqual([{ type: "leaveOut", paths: [risky.file.path], out: true }]);
+    await room.getByRole("button", { name: "Table" }).click();
+    const row = room.getByRole("row", { name: risky.file.label });
+    expect(await row.getByRole("cell").last().innerText()).toBe("may crash llama-server");
+  });
+
   it("shows another choice of the same files without getting them again", async () => {
     const all = marked(tooLong());
     await show(all);
