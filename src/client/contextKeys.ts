@@ -11,6 +11,7 @@ interface ContextKeys {
   "llamaGauge.ladderRunning": boolean;
   "llamaGauge.ladderResumable": boolean;
   "llamaGauge.serverKnown": boolean;
+  "llamaGauge.curveKnown": boolean;
   "llamaGauge.measuring": boolean;
 }
 
@@ -23,6 +24,7 @@ export function showInContextKeys(state: GaugeState): void {
   setContextKey("llamaGauge.hasReport", report !== undefined);
   setContextKey("llamaGauge.leftOut", report?.leftOut !== undefined);
   setContextKey("llamaGauge.serverKnown", report?.server.known === true);
+  setContextKey("llamaGauge.curveKnown", report?.curve !== undefined);
 }
 
 export function setContextKey<K extends keyof ContextKeys>(key: K, value: ContextKeys[K]): void {
