@@ -1,6 +1,7 @@
 import { ProgressLocation, window, type QuickPickItem } from "vscode";
 import { variedOptions, type VariedOption } from "../core/bench/benchArms";
 import { comparisonPlanText, type ComparisonPlan } from "../core/bench/comparisonPlan";
+import { progressText } from "../core/bench/progressText";
 import type { ComparisonResult } from "../core/bench/historyRecord";
 import { say, seconds, type Text } from "../core/text";
 import { toAbortSignal } from "./cancellation";
@@ -102,10 +103,7 @@ function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice)
                 report.progress(step);
                 const increment = Math.max(0, step.share * 100 - done);
                 done += increment;
-                progress.report({
-                  increment,
-                  message: localized(say`${seconds(step.remainingSeconds)} to go.`),
-                });
+                progress.report({ increment, message: localized(progressText(step)) });
               },
             },
             signal,

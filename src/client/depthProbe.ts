@@ -1,4 +1,5 @@
 import { ProgressLocation, window } from "vscode";
+import { progressText } from "../core/bench/progressText";
 import { planText, type BenchPlan, type StreamPlan } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { count, say, seconds } from "../core/text";
@@ -26,10 +27,10 @@ export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
       return probe(
         {
           onPlan: (planned) => (plan = localized(planText(planned))),
-          onProgress: ({ share, remainingSeconds }) => {
-            const increment = Math.max(0, share * 100 - done);
+          onProgress: (step) => {
+            const increment = Math.max(0, step.share * 100 - done);
             done += increment;
-            const left = localized(say`${seconds(remainingSeconds)} to go.`);
+            const left = localized(progressText(step));
             progress.report({ increment, message: [left, plan].filter((text) => text !== "").join(" ") });
           },
         },

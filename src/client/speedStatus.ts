@@ -44,7 +44,8 @@ export function speedStatus({
 }: SpeedState): { readonly short: Text; readonly long: Text } | undefined {
   if (running !== undefined) {
     const { title, plan, progress } = running;
-    const short = progress === undefined ? title : say`${title}: ${seconds(progress.remainingSeconds)} to go`;
+    const short =
+      progress?.phase === "measuring" ? say`${title}: ${seconds(progress.remainingSeconds)} to go` : title;
     return { short, long: plan === undefined ? short : say`${short}. ${plan}` };
   }
   return live === undefined ? undefined : { short: livePrefillShort(live), long: livePrefillText(live) };

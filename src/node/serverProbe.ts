@@ -97,7 +97,7 @@ class ServerProbe {
     // Room for the answer, and for what the server itself adds to a prompt.
     const deepest = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot - 64);
     const head = Math.floor(Math.min(feasibilityTokens, deepest) / 4) * 4;
-    this.#progress("feasibility", 0, 0);
+    this.#progress("feasibility", this.#budget, 0);
     await this.#stream(warmUpTokens, 1, this.#budget);
     const short = await this.#stream(head / 4, 1, this.#budget);
     const first = await this.#stream(head, 16, 2 * this.#budget);

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { progressText } from "../core/bench/progressText";
 import type { RunningMeasurement } from "../core/bench/speedState";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import { livePrefillText } from "../core/prefill/livePrefill";
@@ -47,8 +48,7 @@ function measuring(view: View, { title, plan, progress }: RunningMeasurement): T
   return html`<div class="notice measuring" role="status">
     <div>
       <p>
-        ${words(title)}
-        ${progress === undefined ? nothing : html`<b>${words(say`${seconds(progress.remainingSeconds)} to go.`)}</b>`}
+        ${words(title)} ${progress === undefined ? nothing : html`<b>${words(progressText(progress))}</b>`}
       </p>
       ${plan === undefined ? nothing : html`<p class="dim">${words(plan)}</p>`}
       ${

@@ -2,7 +2,7 @@ import { html, nothing, svg, type TemplateResult } from "lit";
 import { eventText } from "../core/bench/interference";
 import type { CurveOrigin } from "../core/bench/curveChoice";
 import type { MonitorEvent, MonitorVerdict } from "../core/bench/monitorSample";
-import { count, percent, say, seconds, type Text } from "../core/text";
+import { count, percent, say, type Text } from "../core/text";
 import type { View } from "./view";
 
 const verdicts: Readonly<Record<MonitorVerdict, readonly [name: Text, why: Text]>> = {
