@@ -31,6 +31,6 @@ export async function probeSection(
   try {
     return await runDepthProbe(probeOf({ ...server, launch }));
   } finally {
-    if (running === undefined) starter.stop(request.name);
+    if (running === undefined) await starter.stop(request.name);
   }
 }

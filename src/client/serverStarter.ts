@@ -67,9 +67,7 @@ export class ServerStarter implements Disposable {
   constructor(private readonly outside: StartOutside) {}
 
   /** Address of the one that came up last and still runs. */
-  get attached():
-    | { readonly url: string; readonly apiKey?: string; readonly logFile: string }
-    | undefined {
+  get attached(): { readonly url: string; readonly apiKey?: string; readonly logFile: string } | undefined {
     return Array.from(this.up).at(-1)?.plan;
   }
 
@@ -81,8 +79,10 @@ export class ServerStarter implements Disposable {
     return { url, ...(apiKey !== undefined && { apiKey }) };
   }
 
-  stop(name: string): void {
-    this.running.find((each) => each.name === name)?.execution.terminate();
+  /** Resolves when it is gone. */
+  async stop(name: string): Promise<void> {
+    const found = this.running.find((each) => each.name === name);
+    if (found !== undefined) await endOf(found);
   }
 
   /** How the server at an address was started; undefined: not by us. */
@@ -198,13 +198,17 @@ export class ServerStarter implements Disposable {
       restart,
     );
     if (chosen !== restart) return false;
-    await new Promise<void>((resolve) => {
-      if (former.ended.aborted) resolve();
-      former.ended.addEventListener("abort", () => resolve());
-      former.execution.terminate();
-    });
+    await endOf(former);
     return true;
   }
+}
+
+function endOf({ ended, execution }: Started): Promise<void> {
+  return new Promise((resolve) => {
+    if (ended.aborted) resolve();
+    ended.addEventListener("abort", () => resolve());
+    execution.terminate();
+  });
 }
 
 function readyText(name: string, url: string, readiness: Readiness): ReturnType<typeof say> {

@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { commands, ConfigurationTarget, tasks, Uri, window, workspace, type CodeLens } from "vscode";
+import {
+  commands,
+  ConfigurationTarget,
+  MarkdownString,
+  Position,
+  tasks,
+  Uri,
+  window,
+  workspace,
+  type CodeLens,
+  type Hover,
+} from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaCppFolder } from "../support/llamaCpp";
 import { activated, configure, copiedBy, diagnostic, until } from "./support";
@@ -75,6 +86,45 @@ describe("llama-server started from the editor", function () {
         () => true,
       ),
     );
+  });
+
+  it("for a probe of a section: measured, ended, and known above the section", async () => {
+    const model = path.join(folder, "tiny.gguf");
+    copyFileSync(await forgedModel(), model);
+    // relative, as people write it beside their models
+    const file = path.join(folder, "probe.llama.ini");
+    writeFileSync(file, "[tiny]\nm = tiny.gguf\nctx-size = 2560\nnp = 1\nctk = q8_0\nctv = q8_0\n");
+    const document = await workspace.openTextDocument(Uri.file(file));
+    await window.showTextDocument(document);
+    const lenses = async (): Promise<CodeLens[]> =>
+      commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", document.uri);
+    const lens = await until("the lens", async () =>
+      (await lenses()).find(({ command }) => command?.command === "llamaGauge.runDepthProbe"),
+    );
+    assert.equal(lens.command?.title, "Probe");
+    const ended = await commands.executeCommand(
+      "llamaGauge.runDepthProbe",
+      ...((lens.command.arguments ?? []) as unknown[]),
+    );
+    assert.match(String(ended), /^(finished|budget)$/);
+    await until("the end of its server", () => (ours().length === 0 ? true : undefined));
+    const title = await until("the wait", async () =>
+      (await lenses()).map(({ command }) => command?.title ?? "").find((its) => its.includes("full prompt")),
+    );
+    // 2560 tokens, 2048 of them kept for the answer
+    assert.match(
+      title,
+      /^(Fits|Tight): .*2,560 tokens per slot · full prompt ≈ [\d.]+ s \([\d.]+ s – [\d.]+ s\)$/,
+    );
+    const hovers = await commands.executeCommand<Hover[]>(
+      "vscode.executeHoverProvider",
+      document.uri,
+      new Position(0, 2),
+    );
+    const said = hovers.flatMap(({ contents }) =>
+      contents.map((part) => (part instanceof MarkdownString ? part.value.replaceAll("\\", "") : "")),
+    );
+    assert.match(said.join(), /Full prompt of 512 tokens: ≈ [\d.]+ s .*probed to [\d,]+ tokens just now/);
   });
 
   it("from the setting, on a port that was named", async () => {
