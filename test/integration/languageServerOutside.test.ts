@@ -38,7 +38,11 @@ afterAll(async () => {
 });
 
 const outside = (): ReturnType<typeof languageOutside> =>
-  languageOutside({ historyFolder: path.join(folder, "history"), answerReserve: () => 512 });
+  languageOutside({
+    historyFolder: path.join(folder, "history"),
+    answerReserve: () => 512,
+    marginBytes: () => undefined,
+  });
 const uriOf = (name: string): string => pathToFileURL(path.join(folder, name)).href;
 /** The first look at a machine's devices takes a while on a busy one. */
 const patience = { timeout: 20_000 };
