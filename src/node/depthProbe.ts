@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { speedFlags } from "../core/bench/benchArguments";
 import { chooseCurve, curvesOfModel, type MeasuredCurve } from "../core/bench/curveChoice";
-import { recordOfProbe } from "../core/bench/historyRecord";
+import { recordOfProbe, recordOfUnfinished } from "../core/bench/historyRecord";
 import type { ProbeReport } from "../core/bench/probeReport";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { HistoryStore } from "./historyStore";
 import { runBenchProbe, type BenchProbeRequest } from "./llamaBenchProbe";
 import { runServerProbe, type ServerProbeRequest } from "./serverProbe";
@@ -15,9 +16,9 @@ export async function probeAndRemember(
   signal: AbortSignal,
 ): Promise<ProbeReport> {
   const { launch, ...probe } = request;
-  const report = await runServerProbe({ ...probe, flags: speedFlags(launch) }, signal);
-  await remember(report, "llama-server", history);
-  return report;
+  return remembered("llama-server", history, (onMeasured) =>
+    runServerProbe({ ...probe, flags: speedFlags(launch), onMeasured }, signal),
+  );
 }
 
 /** Measures with llama-bench and writes the result down, also where it was cut short. */
@@ -26,13 +27,26 @@ export async function benchProbeAndRemember(
   history: HistoryStore,
   signal: AbortSignal,
 ): Promise<ProbeReport> {
-  const report = await runBenchProbe(request, signal);
-  await remember(report, "llama-bench", history);
-  return report;
+  return remembered("llama-bench", history, (onMeasured) =>
+    runBenchProbe({ ...request, onMeasured }, signal),
+  );
 }
 
-async function remember(report: ProbeReport, tool: string, history: HistoryStore): Promise<void> {
-  await history.append(recordOfProbe(report, { id: randomUUID(), at: Date.now(), tool }));
+/** Writes down what is measured while it is measured: nobody who is killed can do it afterwards. */
+async function remembered(
+  tool: string,
+  history: HistoryStore,
+  run: (onMeasured: (curve: DepthCurve) => void) => Promise<ProbeReport>,
+): Promise<ProbeReport> {
+  const about = { id: randomUUID(), at: Date.now(), tool };
+  let written = Promise.resolve();
+  const report = await run((curve) => {
+    // a full disk ends the last, whole record; that one says so
+    written = written.then(() => history.append(recordOfUnfinished(curve, about))).catch(() => undefined);
+  });
+  await written;
+  await history.append(recordOfProbe(report, { ...about, at: Date.now() }));
+  return report;
 }
 
 /** What was measured of this model: with these options, and with any. */

@@ -67,11 +67,16 @@ export class HistoryStore {
       .filter((line) => line.trim() !== "")
       .map(parseHistoryLine);
     return {
-      records: lines.flatMap((line) => (line.kind === "record" ? [line.record] : [])),
+      records: lastOfEach(lines.flatMap((line) => (line.kind === "record" ? [line.record] : []))),
       newer: lines.filter((line) => line.kind === "newer").length,
       broken: lines.filter((line) => line.kind === "broken").length,
     };
   }
+}
+
+/** A run is written down while it is under way, too; its last word counts. */
+function lastOfEach(records: readonly HistoryRecord[]): readonly HistoryRecord[] {
+  return [...new Map(records.map((record) => [record.id, record])).values()];
 }
 
 async function lastByte(handle: Awaited<ReturnType<typeof open>>, size: number): Promise<number | undefined> {

@@ -19,6 +19,8 @@ export interface BenchCall {
   readonly timeoutSeconds: number;
   readonly onStart?: (pid: number) => void;
   readonly onStep?: (step: BenchStep) => void;
+  /** Called after every finished test with all rows until then. */
+  readonly onRows?: (rows: readonly BenchRow[]) => void;
 }
 
 export interface BenchRun {
@@ -64,6 +66,7 @@ export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promi
       call.onStep?.(step);
     } else if (from === "stdout") {
       if (output.push(line) > maxLines) child.kill();
+      if (line.startsWith("{")) call.onRows?.(parseLlamaBench(output.join("\n")).rows);
     } else if (complaints.push(line) > 200) complaints.shift();
   });
   if (child.pid > 0) call.onStart?.(child.pid);

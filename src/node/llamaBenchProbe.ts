@@ -3,13 +3,13 @@ import { benchArguments, speedFlags } from "../core/bench/benchArguments";
 import type { BenchRow } from "../core/bench/benchRow";
 import { curvesOf } from "../core/bench/benchCurve";
 import { judgeDrift } from "../core/bench/drift";
-import { probeCurve, sessionSpreadOf } from "../core/bench/probeCurve";
+import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../core/bench/probeCurve";
 import { growthOf, planBench } from "../core/bench/probePlan";
 import type { BenchPlan, Feasibility } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { costSteps } from "../core/bench/residualTest";
 import type { LaunchOptions } from "../core/launch/launchOptions";
-import type { CurveKey } from "../core/prefill/depthCurve";
+import type { CurveKey, DepthCurve } from "../core/prefill/depthCurve";
 import { bytes, say, seconds } from "../core/text";
 import type { Text } from "../core/text";
 import { UserError } from "../core/userError";
@@ -32,6 +32,8 @@ export interface BenchProbeRequest {
   /** Called before the long part starts, with what it will cost. */
   readonly onPlan?: (plan: BenchPlan) => void;
   readonly onProgress?: (progress: ProbeProgress) => void;
+  /** What has been measured so far, after every test: it outlives whoever asks for it. */
+  readonly onMeasured?: (curve: DepthCurve) => void;
 }
 
 const feasibilityTokens = 2048;
@@ -180,6 +182,11 @@ async function measure(
       onStart: (pid) => {
         monitor.measure(pid);
       },
+      onRows: (rows) => {
+        const [measured] = curvesOf(rows);
+        if (measured === undefined || measured.points.length === 0) return;
+        request.onMeasured?.(probeCurve(keyOf(request, measured.key), measured, unwatchedSpread));
+      },
       onStep: (step) => {
         const share = Math.min(0.99, (performance.now() / 1000 - started) / plan.seconds);
         const depth = depths[Math.floor((step.test - 1) / 2)] ?? 0;
@@ -216,11 +223,6 @@ function report(
   const [measured] = curvesOf(rows);
   const drift = driftAt0(run.rows);
   const points = [...(measured?.points ?? []), ...run.fills.filter((f) => f.tokens >= plan.promptTokens)];
-  const key: CurveKey = {
-    ...(measured?.key ?? { build: "" }),
-    model: request.options.model ?? request.options.hfRepo ?? measured?.key.model ?? "",
-    flags: speedFlags(request.options),
-  };
   const warnings: Text[] = [
     ...(run.failure === undefined ? [] : [run.failure.problem]),
     ...run.rejected.map((row) => say`A row was refused (${row.why}): ${row.raw.slice(0, 200)}`),
@@ -228,7 +230,7 @@ function report(
   ];
   return {
     curve: probeCurve(
-      key,
+      keyOf(request, measured?.key),
       { points, generation: measured?.generation ?? [] },
       sessionSpreadOf(monitor, drift),
     ),
@@ -240,6 +242,14 @@ function report(
     ...(drift !== undefined && { drift }),
     steps: costSteps(points),
     warnings,
+  };
+}
+
+function keyOf({ options }: BenchProbeRequest, told: CurveKey | undefined): CurveKey {
+  return {
+    ...(told ?? { build: "" }),
+    model: options.model ?? options.hfRepo ?? told?.model ?? "",
+    flags: speedFlags(options),
   };
 }
 

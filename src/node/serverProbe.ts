@@ -2,13 +2,13 @@ import { randomInt } from "node:crypto";
 import os from "node:os";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { judgeDrift } from "../core/bench/drift";
-import { probeCurve, sessionSpreadOf } from "../core/bench/probeCurve";
+import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../core/bench/probeCurve";
 import { growthOf, planStream } from "../core/bench/probePlan";
 import type { StreamPlan } from "../core/bench/probePlan";
 import type { ProbeEnd, ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { costSteps } from "../core/bench/residualTest";
 import { saltedText } from "../core/bench/salt";
-import type { CurveKey, CurvePoint, GenerationPoint } from "../core/prefill/depthCurve";
+import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../core/prefill/depthCurve";
 import { progressSpans, remainingPrefill } from "../core/prefill/liveEta";
 import { count, say } from "../core/text";
 import type { Text } from "../core/text";
@@ -34,11 +34,17 @@ export interface ServerProbeRequest {
   /** Called before the long part starts, with what it will cost. */
   readonly onPlan?: (plan: StreamPlan) => void;
   readonly onProgress?: (progress: ProbeProgress) => void;
+  /** What has been measured so far, every few seconds: it outlives whoever asks for it. */
+  readonly onMeasured?: (curve: DepthCurve) => void;
+  /** The watch over the machine; by default one of its own where the server is on this machine. */
+  readonly monitor?: Monitor;
 }
 
 const feasibilityTokens = 2048;
 const warmUpTokens = 64;
 const baselineSamples = 3;
+/** Between two reports of what has been measured. */
+const tellSeconds = 3;
 /** The repeat of the feasibility run may take this part of the budget. */
 const driftShare = 0.15;
 
@@ -66,6 +72,7 @@ class ServerProbe {
   readonly #overheads: number[] = [];
   readonly #warnings: Text[] = [];
   #text: readonly number[] = [];
+  #told = 0;
   #facts: ServerFacts | undefined;
 
   constructor(
@@ -77,7 +84,8 @@ class ServerProbe {
     this.#budget = request.budgetSeconds ?? 60;
     const { hostname } = new URL(this.#server.url);
     const local = /^(127\.|localhost$|\[::1\])/.test(hostname);
-    this.#monitor = local ? startMonitor({ intervalSeconds: 1, usesCpu: true }) : undefined;
+    this.#monitor =
+      request.monitor ?? (local ? startMonitor({ intervalSeconds: 1, usesCpu: true }) : undefined);
   }
 
   async close(): Promise<void> {
@@ -119,6 +127,7 @@ class ServerProbe {
     );
     this.#keep(short, head / 4);
     this.#keep(first, head);
+    this.#tellMeasured([]);
     if (plan === undefined) {
       // No time or no room for more: two short prompts are little, but they are measured.
       this.#warnings.push(
@@ -179,6 +188,9 @@ class ServerProbe {
         onProgress: (step) => {
           events.push(step);
           if (tokens <= feasibilityTokens) return;
+          if (performance.now() / 1000 - this.#told >= tellSeconds) {
+            this.#tellMeasured(progressSpans({ total: tokens, cached: 0, progress: events }));
+          }
           const eta = remainingPrefill({ total: tokens, cached: 0, progress: events });
           const done = performance.now() / 1000 - started;
           const left = Math.max(0, Math.min(eta.known ? eta.seconds : Infinity, timeoutSeconds - done));
@@ -277,16 +289,9 @@ class ServerProbe {
   async #report(plan: StreamPlan, ended: ProbeEnd, drift: ProbeReport["drift"]): Promise<ProbeReport> {
     const monitor = (await this.#monitor?.stop()) ?? { verdict: "unmonitored", events: [], samples: 0 };
     const overheadSeconds = Math.min(...this.#overheads);
-    const [cpu] = os.cpus();
-    const key: CurveKey = {
-      model: this.#facts?.model.path ?? this.#facts?.model.id ?? "",
-      build: this.#facts?.build ?? "",
-      flags: this.request.flags ?? "",
-      ...(this.#monitor !== undefined && cpu !== undefined && { hardware: cpu.model.trim() }),
-    };
     return {
       curve: probeCurve(
-        key,
+        this.#key(),
         {
           points: this.#points,
           generation: this.#generation,
@@ -303,6 +308,22 @@ class ServerProbe {
       steps: costSteps(this.#points),
       warnings: this.#warnings,
     };
+  }
+
+  #key(): CurveKey {
+    const [cpu] = os.cpus();
+    return {
+      model: this.#facts?.model.path ?? this.#facts?.model.id ?? "",
+      build: this.#facts?.build ?? "",
+      flags: this.request.flags ?? "",
+      ...(this.#monitor !== undefined && cpu !== undefined && { hardware: cpu.model.trim() }),
+    };
+  }
+
+  #tellMeasured(under: readonly CurvePoint[]): void {
+    this.#told = performance.now() / 1000;
+    const measured = { points: [...this.#points, ...under], generation: this.#generation };
+    this.request.onMeasured?.(probeCurve(this.#key(), measured, unwatchedSpread));
   }
 
   #progress(phase: ProbeProgress["phase"], remainingSeconds: number, depth: number): void {

@@ -84,6 +84,14 @@ export function recordOfProbe(
   };
 }
 
+/** What a run has measured while it is still under way; its own record takes the place of this one. */
+export function recordOfUnfinished(
+  curve: DepthCurve,
+  about: Pick<HistoryRecord, "id" | "at" | "tool">,
+): HistoryRecord {
+  return { ...about, kind: "probe", version: historyVersion, curve, ended: "unfinished" };
+}
+
 export type HistoryLine =
   | { readonly kind: "record"; readonly record: HistoryRecord }
   /** Written by a later version: shown as such, never rewritten. */

@@ -5,6 +5,8 @@ import type { MonitorReport } from "./monitorSample";
 /** Two runs minutes apart on an untouched machine (log standard deviation). */
 const quiet = 0.01;
 const watchedBadly = 0.03;
+/** Of a run whose watch has not said its word. */
+export const unwatchedSpread = watchedBadly;
 const disturbed = 0.06;
 
 /** How far two runs in the session of a probe may differ: what it saw itself, and at least what such machines do. */

@@ -46,6 +46,7 @@ function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly
     ...(comparison === undefined ? [] : [comparison.prefill.sentence, comparison.generation.sentence]),
     ...(ended === "cancelled" ? [say`Stopped by the user; what was measured until then is kept.`] : []),
     ...(ended === "failed" ? [say`It ended early; what was measured until then is kept.`] : []),
+    ...(ended === "unfinished" ? [say`It was cut off; what was measured until then is kept.`] : []),
     ...(error === undefined ? [] : [say`${error}`]),
     ...(monitor?.events ?? []).map(eventText),
   ];
