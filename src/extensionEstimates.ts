@@ -162,12 +162,14 @@ export class Estimates {
     const model = settings.model === "" ? {} : { modelPath: settings.model };
     const vocabularies = await this.openVocabularies();
     const openVocabulary: OpenVocabularies["get"] = (path, itsSignal) => vocabularies.get(path, itsSignal);
+    const attached = this.options.nearby.attached();
     const parts = await gatherPartsAskingForKey(
       {
         files,
         server: await serverOptions(settings, keys, this.options.nearby),
         launch: await launchOptions(settings, log),
         devices: "measure",
+        ...(attached !== undefined && { serverLog: attached.logFile }),
         fitProbe: await this.fitProbe(),
         ...(settings.marginBytes !== undefined && { marginBytes: settings.marginBytes }),
         programs: workspace.isTrusted ? programsOf(settings) : "none",

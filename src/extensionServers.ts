@@ -15,6 +15,7 @@ import type { DiscoveryOptions } from "./node/serverDiscovery";
 export interface AttachedServer {
   readonly url: string;
   readonly apiKey?: string;
+  readonly logFile: string;
 }
 
 /** What the editor knows of servers besides its settings. */

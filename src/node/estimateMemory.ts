@@ -1,11 +1,12 @@
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { buildNumber } from "../core/acceptance/slotContext";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budgets";
 import { isHost, type MemoryDevice } from "../core/memory/devices";
 import { memoryBudget, type BudgetSettings } from "../core/memory/memoryBudget";
-import type { MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
+import { loggedBudget } from "../core/memory/loggedBudget";
+import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
 import { sameProbe } from "../core/memory/probe";
 import type { Model } from "../core/model/model";
 import { say } from "../core/text";
@@ -23,6 +24,8 @@ export interface MemorySetup {
   readonly marginBytes?: number;
   /** Asks llama-fit-params, too, and remembers what it said. */
   readonly fitProbe?: FitProbe;
+  /** Log of the server that runs. */
+  readonly serverLog?: string;
 }
 
 /** Budgets of a model on this machine. `facts`: of the server that holds it now. */
@@ -53,11 +56,13 @@ export async function gatherBudgets(
     facts !== undefined && shared
       ? { warnings: [] }
       : await probe(setup, { model, path }, launch, { devices: free, settings }, signal);
+  const rows = facts === undefined ? undefined : await logged(setup.serverLog);
   return budgets({
     model,
     devices: free,
     settings,
     ...(asked.probed && { probed: asked.probed }),
+    ...(rows && { logged: { launch, rows } }),
     warnings: [...silent.map(silentTool), ...asked.warnings],
   });
 }
@@ -116,6 +121,22 @@ function without(devices: readonly MemoryDevice[], { devices: held }: MemoryRepo
     const freeBytes = Math.min(device.freeBytes + bytes, device.totalBytes ?? Infinity);
     return { ...device, freeBytes };
   });
+}
+
+/** What loading says stands in a log's beginning. */
+const logBeginning = 4 * 2 ** 20;
+
+async function logged(file: string | undefined): Promise<readonly LoggedBudget[] | undefined> {
+  if (file === undefined) return undefined;
+  const handle = await open(file, "r").catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(logBeginning), 0, logBeginning, 0);
+    const { explainLog } = await import("../core/logs/explainLog");
+    return loggedBudget(explainLog(buffer.toString("utf8", 0, bytesRead)).facts);
+  } finally {
+    await handle.close();
+  }
 }
 
 async function sizeOf(file: string | undefined): Promise<number | undefined> {

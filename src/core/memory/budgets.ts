@@ -4,7 +4,7 @@ import { contextTable, type ContextTable } from "./contextTable";
 import type { MemoryDevice } from "./devices";
 import { maxContext, type MaxContext } from "./maxContext";
 import { memoryBudget, type BudgetSettings } from "./memoryBudget";
-import type { MemoryReport, MemoryWarning } from "./memoryReport";
+import type { LoggedBudget, MemoryReport, MemoryWarning } from "./memoryReport";
 import { probedBudget, type ProbeCorrection } from "./probe";
 
 /** Budgets of one model on one machine for any launch options; nobody is asked. */
@@ -25,11 +25,13 @@ export interface BudgetBasis {
     /** Whether it holds for these options, too: it does for any context and number of slots. */
     readonly holds: (launch: LaunchOptions) => boolean;
   };
+  /** What the server wrote into its log when it was started with exactly these options. */
+  readonly logged?: { readonly launch: LaunchOptions; readonly rows: readonly LoggedBudget[] };
   /** What went wrong on the way to these figures. */
   readonly warnings?: readonly MemoryWarning[];
 }
 
-export function budgets({ model, devices, settings, probed, warnings = [] }: BudgetBasis): Budgets {
+export function budgets({ model, devices, settings, probed, logged, warnings = [] }: BudgetBasis): Budgets {
   return {
     of: (launch) => {
       const computed = memoryBudget(model, launch, devices, settings);
@@ -37,7 +39,11 @@ export function budgets({ model, devices, settings, probed, warnings = [] }: Bud
         probed?.holds(launch) === true
           ? { ...probedBudget(model, launch, devices, probed.correction, settings), computed }
           : computed;
-      return warnings.length === 0 ? report : { ...report, warnings: [...report.warnings, ...warnings] };
+      return {
+        ...report,
+        ...(logged?.launch === launch && { logged: logged.rows }),
+        warnings: [...report.warnings, ...warnings],
+      };
     },
     table: (launch) => contextTable(model, launch, devices, settings),
     largest: (launch) => maxContext(model, launch, devices, settings),
