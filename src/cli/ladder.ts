@@ -6,15 +6,22 @@ import { planTextFor } from "../core/ladder/planText";
 import type { LadderRecord } from "../core/ladder/record";
 import { ladderMarkdown } from "../core/ladder/reportMarkdown";
 import { recallText } from "../core/ladder/judge";
+import { useText, type FolderTokens } from "../core/ladder/recommend";
+import { reportJson } from "../core/ladder/reportJson";
 import { say } from "../core/text";
+import { countFiles } from "../core/tokens/countFiles";
+import { defaultWalkOptions } from "../core/tokens/files";
 import { UserError } from "../core/userError";
 import { readPlanFile } from "../node/ladderPlanFile";
 import { runLadder } from "../node/ladderRun";
 import { HttpLlamaServer } from "../node/llamaServer";
+import { workspaceFiles } from "../node/workspaceFiles";
 import type { CliCommand, CliContext } from "./command";
 import { serverAccess } from "./count";
-import { endProgress, exitCode, printError, printJson, printLines, printProgress, toJson } from "./output";
+import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
+import { storedLadder } from "./compareLadders";
 import { readCurve } from "./predict";
+import { existing } from "./walk";
 
 interface LadderFlags {
   readonly server: string;
@@ -23,6 +30,8 @@ interface LadderFlags {
   readonly out?: string;
   readonly curve?: string;
   readonly log?: string;
+  readonly earlier?: readonly string[];
+  readonly folder?: string;
   readonly json?: true;
 }
 
@@ -36,6 +45,8 @@ export const addLadder: CliCommand = (program, context) => {
     .option("--out <folder>", "where each rung and the report are stored; run again to go on there")
     .option("--curve <file>", "CURVE.json, as `probe` prints it: says beforehand how long it takes")
     .option("--log <file>", "the server's log, to be read when it fails")
+    .option("--earlier <folder...>", "records of earlier ladders: failures that come back show there")
+    .option("--folder <path>", "what is to be reviewed or summed up: names the context for that")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: LadderFlags) => {
       if (flags.printPlan) {
@@ -56,11 +67,16 @@ export const addLadder: CliCommand = (program, context) => {
       }
       const record = await run(flags, flags.plan, context);
       endProgress();
-      const report = ladderReport(record);
-      if (flags.out !== undefined) await storeReports(flags.out, report, record);
+      const earlier = await Promise.all(
+        (flags.earlier ?? []).map((folder) => storedLadder(folder, context.signal)),
+      );
+      const folder =
+        flags.folder === undefined ? undefined : await folderTokens(flags, flags.folder, context);
+      const report = ladderReport(record, earlier, folder);
+      if (flags.out !== undefined) await storeReports(flags.out, report, record, folder);
       for (const warning of report.warnings) printError(formatText(warning));
       if (flags.json) printJson(report);
-      else printLines(reportLines(report));
+      else printLines(reportLines(report, folder));
       const failure = record.steps.at(-1)?.failure?.kind;
       if (failure !== undefined && failure !== "timeLimit") context.finish(exitCode.outsideFailed);
       else if (!report.pass) context.finish(exitCode.no);
@@ -75,6 +91,7 @@ async function run(flags: LadderFlags, file: string, { signal }: CliContext): Pr
       ...serverAccess(flags.server),
       plan,
       planFolder: path.dirname(path.resolve(file)),
+      label: path.basename(file),
       ...(flags.out !== undefined && { out: flags.out }),
       ...(curve !== undefined && { curve }),
       ...(flags.log !== undefined && { logFile: flags.log }),
@@ -104,10 +121,15 @@ async function run(flags: LadderFlags, file: string, { signal }: CliContext): Pr
 }
 
 /** report.json and report.md beside the record; each whole or not at all. */
-async function storeReports(folder: string, report: LadderReport, record: LadderRecord): Promise<void> {
+async function storeReports(
+  folder: string,
+  report: LadderReport,
+  record: LadderRecord,
+  about: FolderTokens | undefined,
+): Promise<void> {
   const files: Readonly<Record<string, string>> = {
-    "report.json": `${toJson({ ...report, header: record.header })}\n`,
-    "report.md": ladderMarkdown(report, record.header),
+    "report.json": reportJson(report, record.header),
+    "report.md": ladderMarkdown(report, record.header, about),
   };
   try {
     await mkdir(folder, { recursive: true });
@@ -126,7 +148,26 @@ async function storeReports(folder: string, report: LadderReport, record: Ladder
   }
 }
 
-const reportLines = (report: LadderReport): string[] => [
+/** Its files in the server's own tokens, as they would be packed without the chat template. */
+async function folderTokens(
+  { server: url }: LadderFlags,
+  folder: string,
+  { signal }: CliContext,
+): Promise<FolderTokens> {
+  const server = new HttpLlamaServer(serverAccess(url));
+  const counted = await countFiles(
+    { files: workspaceFiles(), tokenizer: server.tokenizer(await server.facts(signal)), clock: Date },
+    {
+      roots: await existing([folder]),
+      options: { ...defaultWalkOptions, workspaceFolders: [process.cwd()] },
+    },
+    () => undefined,
+    signal,
+  );
+  return { label: folder, tokens: counted.tokens };
+}
+
+const reportLines = (report: LadderReport, folder: FolderTokens | undefined): string[] => [
   `${formatNumber(report.targetTokens)} tokens: ${report.pass ? "passed" : "not passed"}`,
   ...report.rungs.map((rung) => `  ${formatNumber(rung.tokens)}: ${formatText(recallText(rung))}`),
   ...report.results.map(
@@ -134,4 +175,9 @@ const reportLines = (report: LadderReport): string[] => [
   ),
   formatText(report.nextStep.sentence),
   ...report.nextStep.actions.map((action) => `→ ${formatText(action)}`),
+  "",
+  "Context for a use, from what was measured here:",
+  ...report.recommended.map(
+    ({ use, sentence }) => `  ${formatText(useText(use, folder))}: ${formatText(sentence)}`,
+  ),
 ];

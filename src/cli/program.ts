@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   check: async () => (await import("./check")).addCheck,
   lint: async () => (await import("./lint")).addLint,
   ladder: async () => (await import("./ladder")).addLadder,
+  "compare-ladders": async () => (await import("./compareLadders")).addCompareLadders,
   "explain-log": async () => (await import("./explainLog")).addExplainLog,
   probe: async () => (await import("./probe")).addProbe,
 };

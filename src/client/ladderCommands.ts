@@ -124,7 +124,7 @@ export function ladderCommands({
     "llamaGauge.exportLadderReport": async (...args) => {
       const { id } = await onShow();
       const format = args[0] === "markdown" || args[0] === "json" ? args[0] : await chooseFormat();
-      if (format !== undefined) await openText(await outside.report(id, format, folder(), signal()), format);
+      return format && openText(await outside.report(id, format, folder(), signal()), format);
     },
     "llamaGauge.diagnoseLongContext": () => diagnoseLongContext(outside, folder()?.tokens),
   };
@@ -186,8 +186,9 @@ async function chooseFormat(): Promise<"markdown" | "json" | undefined> {
 }
 
 /** Not saved: where it goes is the user's choice. */
-async function openText(content: string, language: "markdown" | "json"): Promise<void> {
+async function openText(content: string, language: "markdown" | "json"): Promise<string> {
   await window.showTextDocument(await workspace.openTextDocument({ content, language }));
+  return content;
 }
 
 /** A plan names what is sent and to which folder it reaches. */

@@ -1,0 +1,38 @@
+import { comparisonMarkdown } from "../core/ladder/comparisonMarkdown";
+import { compareLadders } from "../core/ladder/compareLadders";
+import type { LadderRecord } from "../core/ladder/record";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { LadderStore } from "../node/ladderStore";
+import type { CliCommand } from "./command";
+import { printJson, printLines } from "./output";
+
+export const addCompareLadders: CliCommand = (program, { signal }) => {
+  program
+    .command("compare-ladders")
+    .description("what moved between two stored ladders, and whether one setting can be named as the cause")
+    .argument("<first>", "folder of the first ladder (--out of `ladder`)")
+    .argument("<other>", "folder of the other one")
+    .option("--json", "one JSON document on stdout")
+    .action(async (first: string, other: string, flags: { readonly json?: true }) => {
+      const one = await storedLadder(first, signal);
+      const two = await storedLadder(other, signal);
+      const comparison = compareLadders(one, two);
+      if (flags.json) printJson(comparison);
+      else {
+        const text = comparisonMarkdown(comparison, { first: one.header, other: two.header });
+        printLines(text.trimEnd().split("\n"));
+      }
+    });
+};
+
+/** The record in a folder. Fails with `notFound` where there is none. */
+export async function storedLadder(folder: string, signal: AbortSignal): Promise<LadderRecord> {
+  const stored = await new LadderStore(folder).read(signal);
+  if (stored !== undefined) return { header: stored.header, steps: stored.steps, warnings: [] };
+  throw new UserError(
+    "notFound",
+    say`There is no ladder in ${folder}.`,
+    say`Name a folder that was given to \`llama-gauge ladder --out\`.`,
+  );
+}
