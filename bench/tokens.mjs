@@ -1,5 +1,5 @@
 // Token counting against its peers, in one run on one machine; prints tables in Markdown. Speeds are MB per CPU second.
-//   node bench/tokens.mjs [--quick] [--only peers,opening,growth,folder,size] [--vocabularies qwen2_5,…]
+//   node bench/tokens.mjs [--quick] [--only peers,opening,growth,folder,workspace,size] [--vocabularies qwen2_5,…]
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -11,6 +11,7 @@ import { growth } from "./tokens/growth.mjs";
 import { kernelSize } from "./tokens/kernelSize.mjs";
 import { opening } from "./tokens/opening.mjs";
 import { comparePeers, installPeers, peersHead } from "./tokens/peers.mjs";
+import { workspace } from "./tokens/workspace.mjs";
 
 const { values } = parseArgs({
   options: { quick: { type: "boolean" }, only: { type: "string" }, vocabularies: { type: "string" } },
@@ -50,5 +51,6 @@ if (wanted("peers")) {
   table("All vocabularies", [peersHead, ...rows]);
 }
 if (wanted("growth")) await growth(setup);
+if (wanted("workspace")) await workspace(setup);
 if (wanted("size")) await kernelSize();
 process.exit(0);

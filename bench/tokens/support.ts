@@ -18,6 +18,7 @@ export { nastyStrings, knownTexts } from "../../test/support/nastyTexts";
 export { idsByServer } from "../../test/support/tokenOracle";
 export { differences, kernelOf } from "../../test/support/kernelOf";
 export { mixedCorpus } from "../../test/support/corpus";
+export { workspaceJob } from "./workspaceJob";
 export { vocabulary } from "../../test/support/vocabularies/vocabulary";
 
 /** A GGUF with a real vocabulary and nothing else. */

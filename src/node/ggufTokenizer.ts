@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -8,6 +7,7 @@ import type { ReadCount } from "../core/tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "../core/tokens/tokenCount";
 import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessages";
 import { TokenWorkers } from "./tokenWorkers";
+import { workerProgram } from "./workerProgram";
 import { keyOf } from "./textKey";
 import { mostReadBytes } from "./workspaceFiles";
 import { TimeLimitError, within } from "./workspaceFilesLimits";
@@ -45,7 +45,9 @@ const mostWorkers = 4;
  */
 export async function openGgufTokenizer(file: string, options: GgufTokenizerOptions): Promise<GgufTokenizer> {
   const size = options.workers ?? Math.min(mostWorkers, Math.max(2, availableParallelism() - 1));
-  const workerFile = options.workerFile ?? besideThisProgram();
+  const workerFile = options.workerFile ?? workerProgram();
+  if (workerFile === undefined)
+    throw new Error("no worker.js beside this program: build first, or name the worker");
   const workers = new TokenWorkers({
     workerFile,
     size,
@@ -72,12 +74,6 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
 /** Other code may count otherwise. */
 async function programKey(file: string | URL): Promise<string> {
   return keyOf(await readFile(file));
-}
-
-function besideThisProgram(): string {
-  const file = path.join(__dirname, "worker.js");
-  if (!existsSync(file)) throw new Error(`${file} is not there: build first, or name the worker program`);
-  return file;
 }
 
 /** Of texts by themselves. */

@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import { fingerprintOf, vocabularyIn } from "../core/tokens/kernel/bundle";
 import { tokenizerOf, type Kernel } from "../core/tokens/kernel/kernel";
 import { settingsOf } from "../core/tokens/kernel/vocabularyDefaults";
+import { notebookText } from "../core/tokens/notebookText";
 import { UserError } from "../core/userError";
 import { countFile } from "./fileCount";
 import type { TokenAnswer, TokenReply, TokenRequest, TokenTask } from "./tokenWorkerMessages";
@@ -77,6 +78,10 @@ function answer(
         return countFile(file, kernel, { ...flags, mostBytes, checkpoint });
       });
       return { kind: "countedFiles", files };
+    }
+    case "notebook": {
+      const text = notebookText(task.json);
+      return { kind: "notebook", ...(text !== undefined && { text }) };
     }
     case "countBytes": {
       // a copy of its own: what decodes text takes no shared memory

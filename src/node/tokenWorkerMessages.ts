@@ -15,6 +15,8 @@ export type TokenTask =
   | { readonly kind: "open"; readonly file: string; readonly cacheDir?: string }
   /** Tokens of each text. */
   | { readonly kind: "count"; readonly texts: readonly string[]; readonly flags: TokenizeFlags }
+  /** The text of a notebook's cells. */
+  | { readonly kind: "notebook"; readonly json: string }
   /** The same of files that the thread reads itself. */
   | {
       readonly kind: "countFiles";
@@ -45,6 +47,7 @@ export type TokenAnswer =
     }
   | { readonly kind: "counted"; readonly tokens: readonly number[] }
   | { readonly kind: "countedFiles"; readonly files: readonly ReadCount[] }
+  | { readonly kind: "notebook"; readonly text?: string }
   | { readonly kind: "encoded"; readonly ids: Int32Array };
 
 export type TokenReply =

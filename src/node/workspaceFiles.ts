@@ -1,6 +1,7 @@
 import type { FileSource, FileText } from "../core/ports";
 import type { FileRef } from "../core/tokens/files";
-import { isNotebook, notebookText } from "../core/tokens/notebookText";
+import { isNotebook } from "../core/tokens/notebookText";
+import { NotebookTexts } from "./workspaceFilesNotebook";
 import { Pace } from "./workspaceFilesPace";
 import { readText, type ForeignDecoder } from "./workspaceFilesRead";
 import { walk } from "./workspaceFilesWalk";
@@ -14,6 +15,8 @@ export interface WorkspaceFilesOptions {
   readonly maxReadBytes?: number;
   /** How long one call to the file system may take (a network folder that does not answer). */
   readonly timeLimitMs?: number;
+  /** The bundled worker program; the one beside this program where it is not named. */
+  readonly workerFile?: string;
 }
 
 /** Most bytes ever read of one file. */
@@ -22,17 +25,17 @@ export const mostReadBytes = 256 * 1024 * 1024;
 /** The files of this machine; notebooks by their cells. */
 export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {
   const limits = { maxReadBytes: mostReadBytes, timeLimitMs: 15_000, pace: new Pace(), ...options };
+  const notebooks = new NotebookTexts(options.workerFile);
+  const byCells = async (file: FileRef, content: FileText, signal: AbortSignal): Promise<FileText> => {
+    if (content.kind === "skipped" || !isNotebook(file.label)) return content;
+    const text = await notebooks.of(content.text, signal);
+    return text === undefined ? content : { ...content, text, form: "notebook" };
+  };
   return {
     list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
-    read: async (file, signal) => byCells(file, await readText(file, limits, signal)),
+    read: async (file, signal) => byCells(file, await readText(file, limits, signal), signal),
     // a disk or network that is slow is read with time limits, here
     onDisk: (file) => file.unsaved !== true && file.bytes <= limits.maxReadBytes && limits.pace.isFast,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
-}
-
-function byCells(file: FileRef, content: FileText): FileText {
-  if (content.kind === "skipped" || !isNotebook(file.label)) return content;
-  const text = notebookText(content.text);
-  return text === undefined ? content : { ...content, text, form: "notebook" };
 }

@@ -193,6 +193,29 @@ describe("files that are read where they are counted", () => {
     ]);
   });
 
+  it("are notebooks of any size, by their cells", async () => {
+    const folder = path.join(tree, "notebooks");
+    const cells = Array.from({ length: 3000 }, (_, at) => ({
+      cell_type: "code",
+      source: [`x${at} = "é"\n`, `print(x${at})`],
+      outputs: [{ data: { "image/png": "A1b2".repeat(250) } }],
+    }));
+    await put(folder, "large.ipynb", JSON.stringify({ cells }));
+    await put(folder, "broken.ipynb", `{ "cells": [${"0,".repeat(1 << 20)}`);
+    const large = workspaceFiles({ workerFile: worker.file });
+    const texts = new Map<string, string>();
+    for await (const item of large.list([folder], defaultWalkOptions, never)) {
+      const content = item.kind === "file" ? await large.read(item.file, never) : undefined;
+      if (item.kind === "file" && content?.kind === "text") texts.set(item.file.label, content.text);
+    }
+    const expected = cells.map(({ source }) => source.join("")).join("\n\n");
+    expect(texts.get("large.ipynb") === expected).toBe(true);
+    expect(texts.get("broken.ipynb")).toHaveLength(12 + (2 << 20));
+    const [counted] = await tokenizer.count([expected], never);
+    const { files: all } = await count(folder, tokenizer, large);
+    expect(all.find(({ file }) => file.label === "large.ipynb")?.tokens).toBe(counted?.tokens);
+  });
+
   it("warn of runs only where llama.cpp splits by std::regex", async () => {
     const folder = path.join(tree, "runs");
     await put(folder, "run.txt", `x\n1${"a".repeat(23_703)}2\n`);

@@ -69,13 +69,12 @@ class Builder {
         const text = textOf(tokens.bytes, start, end);
         if (unreachable.has(text)) throw duplicateToken(tokens.bytes.subarray(start, end));
         unreachable.add(text);
-        this.strings.add(this.scratch, 0, 0, 0, false);
+        this.strings.append(this.scratch, 0, 0);
       } else {
         const hash = hashBytes(this.scratch, 0, length);
-        if (this.strings.find(this.scratch, 0, length, hash) >= 0) {
+        if (this.strings.findOrAdd(this.scratch, 0, length, hash) !== id) {
           throw duplicateToken(tokens.bytes.subarray(start, end));
         }
-        this.strings.add(this.scratch, 0, length, hash);
       }
       this.noteByteToken(tokens.bytes, start, end, id);
     }
@@ -140,8 +139,7 @@ class Builder {
   }
 
   private symbol(start: number, end: number, hash: number): number {
-    const found = this.strings.find(this.scratch, start, end, hash);
-    return found >= 0 ? found : this.strings.add(this.scratch, start, end, hash);
+    return this.strings.findOrAdd(this.scratch, start, end, hash);
   }
 
   private noteByteToken(bytes: Uint8Array, start: number, end: number, id: number): void {

@@ -69,21 +69,37 @@ export class ByteStrings {
 
   /** Number of the string with this content, or -1. `hash` must be `hashBytes` of it. */
   find(from: Uint8Array, start: number, end: number, hash: number): number {
+    return (this.slots[this.slotOf(from, start, end, hash)] as number) - 1;
+  }
+
+  /** Number of the string with this content, which is taken in where it is not there yet. */
+  findOrAdd(from: Uint8Array, start: number, end: number, hash: number): number {
+    const slot = this.slotOf(from, start, end, hash);
+    const found = (this.slots[slot] as number) - 1;
+    if (found >= 0) return found;
+    const index = this.append(from, start, end);
+    if (this.isCrowded()) this.growSlots();
+    else this.slots[slot] = index + 1;
+    return index;
+  }
+
+  /** The slot of the string with this content, or the empty one where it belongs. */
+  private slotOf(from: Uint8Array, start: number, end: number, hash: number): number {
     const { slots, mask, starts, ends, bytes } = this;
     const length = end - start;
     for (let slot = mixHash(hash) & mask; ; slot = (slot + 1) & mask) {
       const index = (slots[slot] as number) - 1;
-      if (index < 0) return -1;
+      if (index < 0) return slot;
       const at = starts[index] as number;
       if ((ends[index] as number) - at !== length) continue;
       let i = 0;
       while (i < length && bytes[at + i] === from[start + i]) i++;
-      if (i === length) return index;
+      if (i === length) return slot;
     }
   }
 
-  /** Takes the next number for a string; with `findable` false only the number and the bytes are kept. */
-  add(from: Uint8Array, start: number, end: number, hash: number, findable = true): number {
+  /** Takes the next number for a string that `find` does not find. */
+  append(from: Uint8Array, start: number, end: number): number {
     const length = end - start;
     this.reserve(length);
     for (let i = 0; i < length; i++) this.bytes[this.used + i] = from[start + i] as number;
@@ -91,7 +107,6 @@ export class ByteStrings {
     this.starts[index] = this.used;
     this.used += length;
     this.ends[index] = this.used;
-    if (findable) this.place(index, hash);
     return index;
   }
 
@@ -107,24 +122,24 @@ export class ByteStrings {
     return this.bytes;
   }
 
-  private place(index: number, hash: number): void {
-    if ((this.total + 1) * 5 > this.slots.length * 4) this.growSlots();
-    let slot = mixHash(hash) & this.mask;
-    while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask;
-    this.slots[slot] = index + 1;
+  private isCrowded(): boolean {
+    return (this.total + 1) * 5 > this.slots.length * 4;
   }
 
+  /** Makes room and takes in the string that was appended last. */
   private growSlots(): void {
     const old = this.slots;
     this.slots = new Int32Array(old.length * 2);
     this.mask = this.slots.length - 1;
-    for (const taken of old) {
-      if (taken === 0) continue;
-      const hash = hashBytes(this.bytes, this.start(taken - 1), this.end(taken - 1));
-      let slot = mixHash(hash) & this.mask;
-      while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask;
-      this.slots[slot] = taken;
-    }
+    for (const taken of old) if (taken !== 0) this.place(taken);
+    this.place(this.total);
+  }
+
+  private place(taken: number): void {
+    const hash = hashBytes(this.bytes, this.start(taken - 1), this.end(taken - 1));
+    let slot = mixHash(hash) & this.mask;
+    while (this.slots[slot] !== 0) slot = (slot + 1) & this.mask;
+    this.slots[slot] = taken;
   }
 
   private reserve(length: number): void {

@@ -39,13 +39,14 @@ export class PairTable {
 
   /** The first rank given to a pair stays. */
   add(left: number, right: number, rank: number, result: number): void {
-    if (this.find(left, right) >= 0) return;
     const { slots, mask } = this;
     const hash = pairHash(left, right);
+    let i = (hash & mask) << 2;
+    while (slots[i] !== -1) {
+      if (slots[i] === left && slots[i + 1] === right) return;
+      i = (i + 4) & (slots.length - 1);
+    }
     this.mark(hash);
-    let at = hash & mask;
-    while (slots[at << 2] !== -1) at = (at + 1) & mask;
-    const i = at << 2;
     slots[i] = left;
     slots[i + 1] = right;
     slots[i + 2] = rank;

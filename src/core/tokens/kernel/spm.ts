@@ -42,12 +42,13 @@ export function buildSpmVocabulary(spec: TokenizerSpec): SpmVocabulary {
       const text = textOf(tokens.bytes, start, end);
       if (unreachable.has(text)) throw duplicateToken(tokens.bytes.subarray(start, end));
       unreachable.add(text);
-      strings.add(scratch, 0, 0, 0, false);
+      strings.append(scratch, 0, 0);
       continue;
     }
     const hash = hashBytes(scratch, 0, length);
-    if (strings.find(scratch, 0, length, hash) >= 0) throw duplicateToken(tokens.bytes.subarray(start, end));
-    strings.add(scratch, 0, length, hash);
+    if (strings.findOrAdd(scratch, 0, length, hash) !== id) {
+      throw duplicateToken(tokens.bytes.subarray(start, end));
+    }
     junctions.addInside(scratch, 0, length);
   }
   return {
@@ -68,7 +69,8 @@ export function spelledOut(vocabulary: SpmVocabulary): SpmVocabulary {
   const junctions = new Junctions();
   for (let id = 0; id < compact.count; id++) {
     const text = escapesForBlanks(compact.buffer, compact.start(id), compact.end(id), false);
-    strings.add(text.bytes, 0, text.end, hashBytes(text.bytes, 0, text.end), text.end > 0);
+    if (text.end === 0) strings.append(text.bytes, 0, 0);
+    else strings.findOrAdd(text.bytes, 0, text.end, hashBytes(text.bytes, 0, text.end));
     junctions.addInside(text.bytes, 0, text.end);
   }
   return { ...vocabulary, strings: strings.arrays(), junctions: junctions.bits };

@@ -43,8 +43,7 @@ export class WpmTokenizer implements TextTokenizer {
       const end = tokens.ends[id] as number;
       const text = tokens.bytes.subarray(start, end);
       const hash = hashBytes(text, 0, text.length);
-      if (this.strings.find(text, 0, text.length, hash) >= 0) throw duplicateToken(text);
-      this.strings.add(text, 0, text.length, hash);
+      if (this.strings.findOrAdd(text, 0, text.length, hash) !== id) throw duplicateToken(text);
       longest = Math.max(longest, text.length);
     }
     this.longest = longest;
