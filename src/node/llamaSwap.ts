@@ -18,11 +18,13 @@ export async function llamaSwapUpstream(
   let body: unknown;
   try {
     const reply = await connection.reply({ path: "/running", timeoutSeconds: askSeconds }, signal);
+    // it asks for a key only where it has something to tell: /props it does not know at all
+    if (reply.status === 401) throw connection.failed(reply, "/running");
     if (reply.status !== 200) return undefined;
     body = reply.body;
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof UserError) return undefined;
+    if (error instanceof UserError && error.reason !== "unauthorized") return undefined;
     throw error;
   }
   const running = readSwapRunning(body);

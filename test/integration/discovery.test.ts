@@ -1,10 +1,12 @@
-import { afterEach, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/core/userError";
 import { offeredModels } from "../../src/node/offeredModels";
 import { discoverServer, type Discovery } from "../../src/node/serverDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { freePort } from "../support/freePort";
 import { startLlamaServer } from "../support/llamaCpp";
+import { startLlamaSwap } from "../support/llamaSwapServer";
+import { postJson } from "../support/postJson";
 import { sendJson, startHttpStub, startTcpStub } from "../support/stubServer";
 
 const signal = AbortSignal.timeout(120_000);
@@ -123,28 +125,50 @@ it("keeps the order: what was seen in a terminal before the usual ports", async 
   ]);
 });
 
-it("asks the running llama-server behind llama-swap, and loads none", async () => {
-  const real = await realServer();
-  const asked: string[] = [];
-  const running: unknown[] = [];
-  const swap = await startHttpStub(async (request, response) => {
-    asked.push(request.path);
-    const upstream = /^\/upstream\/my%20model\/q8(\/.*)$/.exec(request.path)?.[1];
-    if (request.path === "/running") sendJson(response, { running });
-    else if (request.path === "/v1/models") {
-      sendJson(response, { object: "list", data: [{ id: "my model/q8" }, { id: "other" }] });
-    } else if (upstream !== undefined) sendJson(response, await (await fetch(real.url + upstream)).json());
-    else response.writeHead(404, { "content-type": "text/plain" }).end("404 page not found");
+describe("llama-swap (a stand-in made after its source)", () => {
+  it("is asked for the running llama-server behind it, and loads none", async () => {
+    const real = await realServer();
+    const swap = await startLlamaSwap({ "my model/q8": real.url, other: undefined });
+    closing.push(() => swap.close());
+    const find = (model?: string): Promise<Discovery> =>
+      discoverServer({ ports: [swap.port], ...(model !== undefined && { model }) }, signal);
+    expect(outcomes(await find())).toEqual(["loading"]);
+    swap.states.set("my model/q8", "starting");
+    expect(outcomes(await find())).toEqual(["loading"]);
+    expect(swap.loaded).toEqual([]);
+    swap.states.set("my model/q8", "ready");
+    const { found } = await find();
+    expect(found?.facts).toMatchObject({ url: `${swap.url}/upstream/my%20model/q8`, nCtxPerSlot: 512 });
+    // through the proxy as llama-server itself counts
+    const text = "int main() { return 0; }";
+    const direct = (
+      await postJson(`${real.url}/tokenize`, { content: text, add_special: true, parse_special: true })
+    ).body as { readonly tokens: readonly number[] };
+    if (found === undefined) throw new Error("not found");
+    expect(await found.server.tokenizer(found.facts).countPrompt(text, signal)).toBe(direct.tokens.length);
+    expect((await find("my model/q8")).found?.facts.nCtxPerSlot).toBe(512);
+    expect(outcomes(await find("other"))).toEqual(["loading"]);
+    swap.states.set("other", "ready");
+    expect(outcomes(await find())).toEqual(["invalidInput"]);
+    expect(await offeredModels({ url: swap.url }, signal)).toEqual([
+      { id: "my model/q8", loaded: true },
+      { id: "other", loaded: true },
+    ]);
+    expect(await offeredModels({ url: real.url }, signal)).toEqual([]);
+    swap.states.delete("my model/q8");
+    swap.states.delete("other");
+    expect(outcomes(await find())).toEqual(["loading"]);
+    expect(swap.loaded).toEqual([]);
   });
-  closing.push(() => swap.close());
-  expect(outcomes(await discoverServer({ ports: [swap.port] }, signal))).toEqual(["loading"]);
-  expect(asked.filter((path) => path.startsWith("/upstream"))).toEqual([]);
-  running.push({ model: "my model/q8", state: "ready", cmd: "llama-server" });
-  const { found } = await discoverServer({ ports: [swap.port] }, signal);
-  expect(found?.facts).toMatchObject({ url: `${swap.url}/upstream/my%20model/q8`, nCtxPerSlot: 512 });
-  expect(await offeredModels({ url: swap.url }, signal)).toEqual([
-    { id: "my model/q8", loaded: true },
-    { id: "other", loaded: false },
-  ]);
-  expect(await offeredModels({ url: real.url }, signal)).toEqual([]);
+
+  it("that wants a key is told apart from what is no server, and the key opens it", async () => {
+    const real = await realServer();
+    const swap = await startLlamaSwap({ a: real.url }, "sesame");
+    closing.push(() => swap.close());
+    swap.states.set("a", "ready");
+    const configured = swap.url;
+    expect(outcomes(await discoverServer({ configured }, signal))).toEqual(["unauthorized"]);
+    const { found } = await discoverServer({ configured, apiKey: "sesame" }, signal);
+    expect(found?.facts.nCtxPerSlot).toBe(512);
+  });
 });
