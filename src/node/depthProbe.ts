@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { speedFlags } from "../core/bench/benchArguments";
 import { chooseCurve, curvesOfModel, type MeasuredCurve } from "../core/bench/curveChoice";
-import { recordOfProbe, recordOfUnfinished } from "../core/bench/historyRecord";
+import { historyVersion, recordOfProbe, recordOfUnfinished } from "../core/bench/historyRecord";
 import type { ProbeReport } from "../core/bench/probeReport";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { formatText } from "../core/format";
 import type { DepthCurve } from "../core/prefill/depthCurve";
+import { UserError } from "../core/userError";
 import type { HistoryStore } from "./historyStore";
 import { runBenchProbe, type BenchProbeRequest } from "./llamaBenchProbe";
 import { runServerProbe, type ServerProbeRequest } from "./serverProbe";
@@ -41,8 +43,21 @@ async function remembered(
   const about = { id: randomUUID(), at: Date.now(), tool };
   let written = Promise.resolve();
   const report = await run((curve) => {
-    // a full disk ends the last, whole record; that one says so
+    // where this cannot be written, the last, whole record will say so
     written = written.then(() => history.append(recordOfUnfinished(curve, about))).catch(() => undefined);
+  }).catch(async (error: unknown) => {
+    await written;
+    // figures that cannot be are no measurement, but they are kept
+    if (error instanceof UserError && error.reason === "badOutput") {
+      await history.append({
+        ...about,
+        version: historyVersion,
+        kind: "probe",
+        ended: "failed",
+        error: formatText(error.problem),
+      });
+    }
+    throw error;
   });
   await written;
   await history.append(recordOfProbe(report, { ...about, at: Date.now() }));

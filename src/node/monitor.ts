@@ -16,6 +16,8 @@ export interface MonitorOptions {
   readonly usesCpu?: boolean;
   /** Called with every sample. */
   readonly onSample?: (sample: MonitorSample) => void;
+  /** What is looked at; by default this machine. */
+  readonly system?: PlatformSystem;
 }
 
 /** A watch over the machine. It never fails a measurement: what it cannot see makes the verdict "unmonitored". */
@@ -33,7 +35,7 @@ export function startMonitor(options: MonitorOptions = {}): Monitor {
   const stopped = new AbortController();
   const measured: number[] = [];
   const samples: MonitorSample[] = [];
-  const system = systemOf(measured, interval);
+  const system = options.system ?? systemOf(measured, interval);
   let baselineSamples = 0;
   let onSample: () => void = () => undefined;
   let last: SystemSnapshot | undefined;
@@ -113,7 +115,8 @@ export function startMonitor(options: MonitorOptions = {}): Monitor {
   };
 }
 
-interface PlatformSystem {
+/** What tells about a machine, each time it is asked. */
+export interface PlatformSystem {
   snapshot(signal: AbortSignal): Promise<SystemSnapshot>;
   close(): void;
 }

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import os from "node:os";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
+import { impossibleTokensPerSecond } from "../core/bench/benchRow";
 import { judgeDrift } from "../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../core/bench/probeCurve";
 import { growthOf, planStream } from "../core/bench/probePlan";
@@ -10,7 +11,7 @@ import { costSteps } from "../core/bench/residualTest";
 import { saltedText } from "../core/bench/salt";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../core/prefill/depthCurve";
 import { progressSpans, remainingPrefill } from "../core/prefill/liveEta";
-import { count, say } from "../core/text";
+import { count, say, seconds } from "../core/text";
 import type { Text } from "../core/text";
 import { UserError } from "../core/userError";
 import { HttpLlamaServer } from "./llamaServer";
@@ -111,6 +112,7 @@ class ServerProbe {
     const first = await this.#stream(head, 16, 2 * this.#budget);
     const firstSeconds = first.timings?.promptSeconds;
     if (firstSeconds === undefined || first.timings === undefined) throw this.#unfinished(first);
+    refuseImpossible(first.timings);
     const spent = performance.now() / 1000 - this.#began;
     const repeats = firstSeconds <= driftShare * this.#budget;
     const left = this.#budget - spent - (repeats ? firstSeconds : 0);
@@ -137,9 +139,11 @@ class ServerProbe {
       return this.#report(seen, "budget", undefined);
     }
     this.request.onPlan?.(plan);
-    const main = await this.#stream(plan.tokens, plan.generatedTokens, left);
-    this.#keep(main, plan.tokens);
-    const over = this.#endOf(main);
+    const main = await this.#stream(plan.tokens, plan.generatedTokens, left).catch((error: unknown) =>
+      this.#lost(error),
+    );
+    if (main !== undefined) this.#keep(main, plan.tokens);
+    const over = main === undefined ? "failed" : this.#endOf(main);
     const again =
       repeats && (over === "finished" || over === "budget")
         ? await this.#stream(head, 1, this.#budget)
@@ -248,6 +252,14 @@ class ServerProbe {
     }
   }
 
+  /** A server that is gone before it said a word: what was measured before still stands. */
+  #lost(error: unknown): undefined {
+    const gone =
+      error instanceof UserError && (error.reason === "refused" || error.reason === "outsideFailed");
+    if (!gone) throw error;
+    this.#warnings.push(error.problem);
+  }
+
   /** A server that was restarted or changed its model in between has measured two different things. */
   async #sameServer(before: ServerFacts): Promise<void> {
     if (this.signal.aborted) return;
@@ -331,6 +343,16 @@ class ServerProbe {
     const share = phase === "closing" ? 1 : done / Math.max(done + remainingSeconds, done, 1e-9);
     this.request.onProgress?.({ phase, share: phase === "feasibility" ? 0 : share, remainingSeconds, depth });
   }
+}
+
+/** A broken clock or a cached answer that nobody admits: such a figure would predict no wait at all. */
+function refuseImpossible({ promptTokens, promptSeconds }: CompletionTimings): void {
+  if (promptSeconds > 0 && promptTokens / promptSeconds < impossibleTokensPerSecond) return;
+  throw new UserError(
+    "badOutput",
+    say`The server says that it read ${count(promptTokens)} tokens in ${seconds(promptSeconds)}; no machine can.`,
+    say`Probe with llama-bench, or update llama.cpp.`,
+  );
 }
 
 function spanOf({ promptTokens, promptSeconds }: CompletionTimings): { tokens: number; seconds: number } {

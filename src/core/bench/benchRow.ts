@@ -43,7 +43,7 @@ const notSettings = new Set([
 ]);
 
 /** Faster than any machine: such a figure is a broken clock or a cached answer. */
-const impossibleTokensPerSecond = 2e6;
+export const impossibleTokensPerSecond = 2e6;
 
 /** Makes a row of llama-bench's fields (`n_prompt`, `avg_ns`, …; old builds lack some), or says why it is none. */
 export function benchRow(
