@@ -17,8 +17,8 @@ const trees = [
 /** Walking, reading and counting large trees: time, memory and how long the thread of the caller was held. */
 export async function workspace({ support, work, dist, quick }) {
   const model = await support.vocabularyModel("qwen2_5");
-  const rows = [["tree", "job", "files", "MB", "wall s", "CPU s", "peak MiB", "longest hold ms"]];
   for (const [tree, files, bytes] of quick ? trees.slice(0, 2) : trees) {
+    const rows = [["job", "files", "MB", "wall s", "CPU s", "peak MiB", "longest hold ms"]];
     const folder = path.join(work, "grown");
     grow(folder, files, bytes);
     for (const job of ["walk", "read", "assumed", "exact", "again"]) {
@@ -35,11 +35,11 @@ export async function workspace({ support, work, dist, quick }) {
       const { text, peak } = await measure(process.execPath, run);
       const done = JSON.parse(text);
       const figures = [fixed(done.bytes / 1e6, 0), fixed(done.wall, 2), fixed(done.cpu, 2), fixed(peak, 0)];
-      rows.push([tree, job, done.files, ...figures, fixed(done.hold, 0)]);
+      rows.push([job, done.files, ...figures, fixed(done.hold, 0)]);
     }
     rmSync(folder, { recursive: true });
+    table(`${tree}: each job in a process of its own`, rows);
   }
-  table("Large trees, each job in a process of its own", rows);
 }
 
 function grow(folder, files, bytes) {
