@@ -16,6 +16,7 @@ const secondsBetweenDevices = 5;
 export function watchMemory(
   { pid, local }: { readonly pid: number | undefined; readonly local: boolean },
   signal: AbortSignal,
+  measure: (signal: AbortSignal) => Promise<MeasuredMemory> = (its) => measureMemory({}, its),
 ): MemoryWatch {
   if (!local) return { stop: () => Promise.resolve({ devices: [] }) };
   const done = new AbortController();
@@ -42,7 +43,7 @@ export function watchMemory(
       await look();
       // without devices only the host is left, and one look a rung shows as much
       if (n % (secondsBetweenDevices / secondsBetweenLooks) === 0 && (n === 0 || devices.size > 0)) {
-        await measureMemory({}, stop).then(keep, () => undefined);
+        await measure(stop).then(keep, () => undefined);
       }
       await pause(secondsBetweenLooks, stop);
     }
@@ -51,7 +52,7 @@ export function watchMemory(
   return {
     stop: async () => {
       await look();
-      await measureMemory({}, signal).then(keep, () => undefined);
+      await measure(signal).then(keep, () => undefined);
       done.abort();
       await loop;
       return {

@@ -56,7 +56,8 @@ const noticeable = 0.06;
 
 /**
  * What moved between two configurations under the same plan and seeds: capacity, speed, recall. With more than one
- * field changed no cause is named; a speed below the noise of two runs does not count as moved.
+ * field changed no cause is named; a speed below the noise of two runs, or of a disturbed machine, does not count as
+ * moved.
  */
 export function compareLadders(first: LadderRecord, other: LadderRecord): LadderComparison {
   const differing = differingFields(first, other);
@@ -74,11 +75,12 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
     other,
     own.map(({ field }) => field),
   );
+  const disturbed = [first, other].some((record) => record.steps.some(isDisturbed));
   const moved = [
     ...(capacity.first === capacity.other
       ? []
       : [say`capacity from ${count(capacity.first)} to ${count(capacity.other)} tokens`]),
-    ...speed
+    ...(disturbed ? [] : speed)
       .filter(({ ratio }) => Math.abs(ratio - 1) > noticeable)
       .slice(-2)
       .map(({ tokens, kind, ratio }) =>
@@ -200,7 +202,7 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
       ? []
       : [say`The two ladders had different seeds or canaries: their recall is not compared.`]),
     ...(disturbed
-      ? [say`The machine was disturbed in one of them: speeds may have moved for that reason.`]
+      ? [say`The machine was disturbed in one of them: speeds are listed, but none is called moved.`]
       : []),
     ...(kv
       ? [say`Recall does not certify a KV cache type: look at how far the answers agree before trusting it.`]
