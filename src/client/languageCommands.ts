@@ -136,7 +136,6 @@ export const textScheme = "llama-gauge-text";
 export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
 
 /** A page of Markdown, made for reading. */
-export /** A page of Markdown, made for reading. */
 export async function showMarkdown(title: string, content: string): Promise<void> {
   const uri = Uri.from({
     scheme: textScheme,
@@ -148,6 +147,6 @@ export async function showMarkdown(title: string, content: string): Promise<void
 }
 
 /** Words of logs and files must not become markup. */
-export export function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
 }
