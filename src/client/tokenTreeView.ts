@@ -132,9 +132,12 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
     );
     const [risky] = riskyFiles({ tokens: { files: node.file === undefined ? [] : [node.file] } });
     if (risky !== undefined) item.description += ` · ${localized(crashRiskName)}`;
-    item.checkboxState = pathsOf(node).every((path) => this.leftOut.has(path))
-      ? TreeItemCheckboxState.Unchecked
-      : TreeItemCheckboxState.Checked;
+    item.checkboxState = {
+      state: pathsOf(node).every((path) => this.leftOut.has(path))
+        ? TreeItemCheckboxState.Unchecked
+        : TreeItemCheckboxState.Checked,
+      accessibilityInformation: { label: localized(say`${visibleName(node.label)} in the prompt`) },
+    };
     item.tooltip = localized(
       folder
         ? say`${visibleName(node.label)}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
