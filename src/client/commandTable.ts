@@ -21,7 +21,7 @@ import { probeSection, type ProbeTarget } from "./probeSection";
 import { chooseOfferedModel, type OfferedModel } from "./routerModelChoice";
 import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
 import type { ApiKeys } from "./secrets";
-import { chooseServer, type ServerCandidate } from "./serverChoice";
+import { chooseServer, serverOfArgument, type ServerCandidate } from "./serverChoice";
 import type { ServerStarter } from "./serverStarter";
 import type { SettingsStore } from "./settingsStore";
 import type { SpeedCommandId } from "./speedCommands";
@@ -98,13 +98,15 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       await estimate({ label: localized(say`no files`), roots: [] });
       panel.show("memory");
     },
-    "llamaGauge.chooseServer": async () => {
-      const url = await chooseServer(settings.value.serverUrl, outside.discoverServers);
+    "llamaGauge.chooseServer": async (...args) => {
+      const url =
+        serverOfArgument(args[0]) ?? (await chooseServer(settings.value.serverUrl, outside.discoverServers));
       if (url === undefined) return;
       const offered = url === "" ? [] : await outside.offeredModels(url, new AbortController().signal);
       const model = await chooseOfferedModel(offered, settings.value.serverModel);
+      if (model === undefined) return;
       await settings.update("server.url", url === "" ? undefined : url);
-      await settings.update("server.model", model);
+      await settings.update("server.model", model === "" ? undefined : model);
       await repeat();
     },
     "llamaGauge.chooseModel": async () => {

@@ -8,12 +8,15 @@ export interface OfferedModel {
   readonly loaded: boolean;
 }
 
-/** Which of several models of a router or of llama-swap is meant; undefined: whichever is loaded alone. */
+/**
+ * Which of several models of a router or of llama-swap is meant; `""` where there is no choice, undefined where the user
+ * chose nothing.
+ */
 export async function chooseOfferedModel(
   models: readonly OfferedModel[],
   current: string,
 ): Promise<string | undefined> {
-  if (models.length < 2) return models[0]?.id;
+  if (models.length < 2) return models[0]?.id ?? "";
   const chosen = await window.showQuickPick(
     models.map(({ id, loaded }) => ({
       label: id,

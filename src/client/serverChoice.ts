@@ -43,6 +43,11 @@ export async function chooseServer(
   return chosen.url ?? askForAddress(current);
 }
 
+/** An address that a keybinding or a task gives the command; undefined: the user is asked. */
+export function serverOfArgument(argument: unknown): string | undefined {
+  return typeof argument === "string" ? serverUrl(argument) : undefined;
+}
+
 async function askForAddress(current: string): Promise<string | undefined> {
   const typed = await window.showInputBox({
     title: localized(say`Address of llama-server`),
