@@ -9,6 +9,8 @@ import { contextPlan } from "./contextPlan";
 export interface Fitted {
   readonly options: LaunchOptions;
   readonly warnings: readonly MemoryWarning[];
+  /** Of these options, where it was made on the way. */
+  readonly parts?: Breakdown;
 }
 
 const defaultSmallestContext = 4096;
@@ -28,9 +30,10 @@ export function fitted(
   const unchanged: Fitted = { options, warnings: [] };
   const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
   if (options.fit === false || gpus.length === 0 || options.splitMode === "tensor") return unchanged;
+  const parts = breakdown(model, options, devices, settings);
+  if (shortage(parts, gpus, options) <= 0) return { ...unchanged, parts };
   const lacking = (tried: LaunchOptions): number =>
     shortage(breakdown(model, tried, devices, settings), gpus, tried);
-  if (lacking(options) <= 0) return unchanged;
 
   const warnings: MemoryWarning[] = [];
   let now = options;

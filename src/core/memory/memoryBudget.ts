@@ -62,7 +62,7 @@ export function memoryBudget(
   settings: BudgetSettings = {},
 ): ComputedMemoryReport {
   const fit = fitted(model, options, devices, settings);
-  const parts = breakdown(model, fit.options, devices, settings);
+  const parts = fit.parts ?? breakdown(model, fit.options, devices, settings);
   return report(model, fit.options, devices, settings, parts, fit.warnings);
 }
 

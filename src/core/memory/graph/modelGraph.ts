@@ -10,61 +10,13 @@ import { altUpLayer, merged, stacked } from "./altUp";
 import { gemma4Mixture, PerLayerInput } from "./gemma";
 import { deltaNet, mamba, mamba2, shiftRows, shortConvolution } from "./recurrentLayers";
 import { rwkvLayer, rwkvRows, type RwkvRows } from "./rwkv";
+import { tensorShapes, type TensorShapes } from "./modelTensors";
+import { representativeLayers } from "./representativeLayers";
 import type { Stage } from "./stage";
 import { styleOf, type LayerStyle } from "./styles";
 
-/** Bytes of the compute buffer where one backend does everything. */
-export function computeOnOneBackend(model: Model, plan: ContextPlan): number {
-  return buildGraph(model, plan).reserve([32])[0] ?? 0;
-}
-
-export interface StageBytes {
-  readonly compute: number;
-  /** Sizes of the user's inputs (masks, positions, indices, …) by name: the host holds them all. */
-  readonly inputs: ReadonlyMap<string, number>;
-}
-
-/** Bytes of the compute buffer of a device that does a part of the work. */
-export function computeOfStage(model: Model, plan: ContextPlan, stage: Stage, alignment: number): StageBytes {
-  const builder = new ModelGraph(model, plan, stage);
-  builder.build();
-  return { compute: builder.graph.reserve([alignment])[0] ?? 0, inputs: builder.inputBytes };
-}
-
-type TensorShapes = ReadonlyMap<string, readonly number[]>;
-
-const shapesOf = new WeakMap<Model, TensorShapes>();
-
-function tensorShapes(model: Model): TensorShapes {
-  const found = shapesOf.get(model);
-  if (found !== undefined) return found;
-  const shapes = new Map<string, readonly number[]>();
-  for (const { name, info } of model.tensors.all) {
-    shapes.set(name.endsWith(".weight") ? name.slice(0, -7) : name, info.shape);
-  }
-  shapesOf.set(model, shapes);
-  return shapes;
-}
-
-const mainLayersOf = new WeakMap<Model, readonly Layer[]>();
-
-/** The same array at every call, so that what is found out about it can be kept. */
-export function mainLayers(model: Model): readonly Layer[] {
-  const found = mainLayersOf.get(model) ?? model.layers.filter((layer) => !layer.mtp);
-  mainLayersOf.set(model, found);
-  return found;
-}
-
-/** The graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences. */
-export function buildGraph(model: Model, plan: ContextPlan): Graph {
-  const layers = mainLayers(model);
-  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, flashScratch: "other" };
-  const builder = new ModelGraph(model, plan, whole);
-  builder.build();
-  return builder.graph;
-}
-
-class ModelGraph implements GraphContext {
+/** Builds the part of a model's graph that one device works on, in llama.cpp's order. */
+export class ModelGraph implements GraphContext {
   readonly graph = new Graph();
   readonly tokens: number;
   readonly sequences: number;
@@ -410,73 +362,6 @@ class ModelGraph implements GraphContext {
     const bytes = (this.graph.bytesOf(tensor) / this.tokens) * this.outputs;
     return this.graph.op(bytes, tensor, this.input("out ids", 4 * this.outputs));
   }
-}
-
-const representatives = new WeakMap<readonly Layer[], readonly Layer[]>();
-
-/**
- * The allocator is in a steady state after a few equal layers: a layer whose surroundings were there before is left
- * out. The first and last layers always stay.
- */
-function representativeLayers(model: Model, stage: Stage): readonly Layer[] {
-  const all = stage.layers;
-  const fetches = stage.hostMatrices !== undefined || stage.hostCache !== undefined;
-  const found = fetches ? undefined : representatives.get(all);
-  if (found !== undefined) return found;
-  const own = looksOf(model);
-  const fetched = fetches ? fetchedByLayer(stage) : undefined;
-  const look = (layer: Layer): string => {
-    const plain = own.get(layer) ?? "";
-    return fetches
-      ? `${plain},${fetched?.get(layer.index) ?? 0},${stage.hostCache?.(layer) === true}`
-      : plain;
-  };
-  const looks = all.map(look);
-  const seen = new Map<string, number>();
-  const kept = all.filter((_, i) => {
-    const around = looks.slice(Math.max(0, i - 2), i + 3).join("|");
-    const times = seen.get(around) ?? 0;
-    seen.set(around, times + 1);
-    return times < 1 || i >= all.length - 3;
-  });
-  if (!fetches) representatives.set(all, kept);
-  return kept;
-}
-
-const layerLooks = new WeakMap<Model, ReadonlyMap<Layer, string>>();
-
-/** What a layer's part of the graph depends on. */
-function looksOf(model: Model): ReadonlyMap<Layer, string> {
-  const found = layerLooks.get(model);
-  if (found !== undefined) return found;
-  const shapes = tensorShapes(model);
-  const looks = new Map(
-    model.layers.map((layer) => {
-      const { kind, heads, kvHeads, keyLength, valueLength, ownsKv, feedForward } = layer;
-      const mixture = shapes.has(block(layer, "ffn_down_exps"));
-      const width = shapes.get(block(layer, "ffn_down"))?.join() ?? "";
-      const look = [kind, heads, kvHeads, keyLength, valueLength, ownsKv, feedForward, mixture, width];
-      return [layer, look.join()];
-    }),
-  );
-  layerLooks.set(model, looks);
-  return looks;
-}
-
-const fetchedBytes = new WeakMap<ReadonlyMap<string, number>, ReadonlyMap<number, number>>();
-
-/** Bytes each layer fetches, which tells layers of mixed quantisation apart. */
-function fetchedByLayer({ hostMatrices }: Stage): ReadonlyMap<number, number> {
-  const fetched = new Map<number, number>();
-  if (hostMatrices === undefined) return fetched;
-  const found = fetchedBytes.get(hostMatrices);
-  if (found !== undefined) return found;
-  for (const [name, bytes] of hostMatrices) {
-    const layer = Number(/^blk\.(\d+)\./.exec(name)?.[1] ?? -1);
-    fetched.set(layer, (fetched.get(layer) ?? 0) + bytes);
-  }
-  fetchedBytes.set(hostMatrices, fetched);
-  return fetched;
 }
 
 function needsShiftAhead(model: Model, layer: Layer): boolean {
