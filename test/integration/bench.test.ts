@@ -8,6 +8,7 @@ import { variedOptions } from "../../src/core/bench/benchArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
 import { formatText } from "../../src/core/format";
 import { predict } from "../../src/core/prefill/predict";
+import { sampleAgreement } from "../../src/node/agreementSample";
 import { runLlamaBench } from "../../src/node/llamaBench";
 import type { BenchCall } from "../../src/node/llamaBench";
 import { runComparison } from "../../src/node/llamaBenchCompare";
@@ -21,10 +22,14 @@ const signal = new AbortController().signal;
 let program = "";
 let model = "";
 let folder = "";
+let server = "";
+let tiny = "";
 
 beforeAll(async () => {
   program = await llamaProgram("llama-bench");
   model = await forgedModel({ size: "slope" });
+  server = await llamaProgram("llama-server");
+  tiny = await forgedModel();
   folder = await mkdtemp(path.join(os.tmpdir(), "bench-"));
   await mkdir(path.join(repository, "out"), { recursive: true });
 });
@@ -228,6 +233,54 @@ describe("a comparison with llama-bench", () => {
     }
   });
 });
+
+describe("a sample of answers", () => {
+  it("agrees with itself to the last token, tells another cache type apart only by tokens, and leaves no server", async () => {
+    const [cacheTypeK] = variedOptions;
+    if (cacheTypeK === undefined) throw new Error();
+    const before = await servers();
+    const sample = (values: readonly [string, string]) =>
+      sampleAgreement(
+        {
+          program: server,
+          options: { model: tiny, threads: 1 },
+          varied: cacheTypeK,
+          values,
+          timeoutSeconds: 60,
+        },
+        signal,
+      );
+    const same = await sample(["f16", "f16"]);
+    // four prompts with 24 tokens each
+    expect(same).toEqual({ agreed: 96, of: 96 });
+    const other = await sample(["f16", "q4_0"]);
+    expect(other.of).toBeGreaterThanOrEqual(4);
+    expect(other.agreed).toBeLessThanOrEqual(other.of);
+    expect(await servers()).toEqual(before);
+  });
+
+  it("says what llama-server says about a value it does not know", async () => {
+    const [cacheTypeK] = variedOptions;
+    if (cacheTypeK === undefined) throw new Error();
+    const sample = sampleAgreement(
+      {
+        program: server,
+        options: { model: tiny, threads: 1 },
+        varied: cacheTypeK,
+        values: ["f99", "f16"],
+        timeoutSeconds: 60,
+      },
+      signal,
+    );
+    await expect(sample).rejects.toThrow(/-ctk f99 gave no answers to compare: .*f99/);
+  });
+});
+
+/** Our own children that are llama-servers. */
+async function servers(): Promise<readonly string[]> {
+  const { stdout } = await execa("ps", ["-o", "pid,args", "--ppid", String(process.pid)], { reject: false });
+  return stdout.split("\n").filter((line) => line.includes("llama-server"));
+}
 
 function alive(pid: number): boolean {
   try {

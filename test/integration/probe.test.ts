@@ -1,12 +1,23 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamPlan } from "../../src/core/bench/probePlan";
 import type { ProbeReport } from "../../src/core/bench/probeReport";
 import { readMetrics, timingBetween, type PromptCounters } from "../../src/core/bench/serverMetrics";
+import { SlotWatch } from "../../src/core/bench/slotWatch";
+import type { RequestTiming } from "../../src/core/prefill/liveTimings";
 import { predict } from "../../src/core/prefill/predict";
 import { UserError } from "../../src/core/userError";
+import { HistoryStore } from "../../src/node/historyStore";
 import { runServerProbe } from "../../src/node/serverProbe";
+import { lookAtServer } from "../../src/node/slotLook";
+import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { repository } from "../support/repository";
 
 const signal = new AbortController().signal;
 let server: LlamaServerProcess;
@@ -135,6 +146,40 @@ describe("the probe of a running server", () => {
     expect(report.warnings).toHaveLength(1);
   });
 
+  it("is written down while it runs: its host may be killed, too", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const folder = await mkdtemp(path.join(os.tmpdir(), "probe-"));
+    await mkdir(path.join(repository, "out"), { recursive: true });
+    const host = await bundledProgram(`
+      import { probeAndRemember } from "./src/node/depthProbe";
+      import { HistoryStore } from "./src/node/historyStore";
+      const [, , url, folder] = process.argv;
+      await probeAndRemember(
+        { url, launch: {}, budgetSeconds: 120, onPlan: () => console.log("planned") },
+        new HistoryStore(folder), new AbortController().signal);
+    `);
+    try {
+      const running = execa(process.execPath, [host.file, server.url, folder], {
+        reject: false,
+        buffer: false,
+      });
+      await once(running.stdout, "data");
+      const store = new HistoryStore(folder);
+      await until(async () => (await store.read(signal)).records.length > 0);
+      running.kill("SIGKILL");
+      await running;
+      const { records, broken } = await store.read(signal);
+      expect(broken).toBeLessThanOrEqual(1);
+      expect(records).toMatchObject([{ kind: "probe", ended: "unfinished" }]);
+      // at least the two short prompts: 512 and 2048 tokens in batches of 256
+      expect(records[0]?.curve?.points.length).toBeGreaterThanOrEqual(10);
+      await until(async () => (await slots()).every((s) => !s.is_processing));
+    } finally {
+      await host.remove();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it("says so where nobody listens and where the key is missing", async () => {
     await expect(runServerProbe({ url: "http://127.0.0.1:9" }, signal)).rejects.toThrow(UserError);
     const locked = await startLlamaServer({
@@ -185,6 +230,38 @@ describe("requests of other clients", () => {
   });
 });
 
+describe("a look at the server while somebody else uses it", () => {
+  it("shows how far a prompt is, and times no more of it than it took", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const watch = new SlotWatch();
+    const depths: number[] = [];
+    const timings: RequestTiming[] = [];
+    const prompt = prefill(4096, 7);
+    await until(async () => {
+      const { slots: found = [], at } = await lookAtServer({ url: server.url, counters: true }, signal);
+      const { reading, finished, busy } = watch.see(found, at);
+      depths.push(...reading.map(({ progress }) => progress.at(-1)?.processed ?? 0));
+      timings.push(...finished);
+      return depths.length > 0 && !busy;
+    });
+    const told = await prompt;
+    expect(depths).toEqual(depths.toSorted((p, q) => p - q));
+    // some of its 16 batches, whole ones
+    expect(new Set(depths).size).toBeGreaterThan(2);
+    expect(depths.every((depth) => depth % 256 === 0 && depth <= told.prompt_n)).toBe(true);
+    for (const timing of timings) {
+      expect(timing.tokens).toBeLessThanOrEqual(told.prompt_n);
+      expect(timing.seconds).toBeLessThanOrEqual(told.prompt_ms / 1000 + 1);
+    }
+  });
+
+  it("gives nothing where the server does not tell, and never fails", async () => {
+    const look = await lookAtServer({ url: "http://127.0.0.1:9", counters: true }, signal);
+    expect(look.slots).toBeUndefined();
+    expect(look.counters).toBeUndefined();
+  });
+});
+
 async function slots(): Promise<readonly { readonly is_processing: boolean }[]> {
   return (await (await fetch(`${server.url}/slots`)).json()) as readonly {
     readonly is_processing: boolean;
@@ -192,7 +269,7 @@ async function slots(): Promise<readonly { readonly is_processing: boolean }[]> 
 }
 
 async function until(done: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 60_000;
   while (!(await done())) {
     if (Date.now() > end) throw new Error("took too long");
     await new Promise((resolve) => setTimeout(resolve, 50));
