@@ -56,6 +56,8 @@ describe("fromPanel", () => {
     { type: "ready" },
     { type: "command", command: "chooseServer" },
     { type: "openFile", path: "/a" },
+    { type: "save", name: "llama-gauge-room", files: [{ extension: "csv", content: "a" }] },
+    { type: "save", name: "x", files: [{ extension: "png", content: new Uint8Array([1]) }] },
   ])("takes %j", (message) => {
     expect(fromPanel(message)).toEqual(message);
   });
@@ -68,6 +70,10 @@ describe("fromPanel", () => {
     { type: "command" },
     { type: "openFile", path: 3 },
     { type: "eval", code: "1" },
+    { type: "save", name: "../../.bashrc", files: [{ extension: "csv", content: "a" }] },
+    { type: "save", name: "x", files: [{ extension: "sh", content: "a" }] },
+    { type: "save", name: "x", files: [{ extension: "csv", content: 3 }] },
+    { type: "save", name: "x", files: [] },
   ])("does not take %j", (message) => {
     expect(fromPanel(message)).toBeUndefined();
   });
