@@ -1,8 +1,9 @@
 /**
- * Probes a real llama-server and then really reads prompts two and four times as deep:
- *   npx esbuild bench/predictionLive.ts --bundle --platform=node --format=esm --packages=external \
- *     --outfile=out/bench/predictionLive.mjs && node out/bench/predictionLive.mjs [rounds] [probe depth]
+ * Probes a real llama-server and then really reads prompts two and four times as deep; then probes once more beside a
+ * program that takes the CPU. Started by predictionLive.mjs; prints Markdown.
  */
+import { spawn } from "node:child_process";
+import os from "node:os";
 import { parseArgs } from "node:util";
 import { eventText } from "../src/core/bench/interference";
 import type { MonitorReport } from "../src/core/bench/monitorSample";
@@ -26,14 +27,10 @@ interface Setup {
 
 const setups: readonly Setup[] = [
   { name: "dense", model: { architecture: "qwen3" }, args: ["-ub", "512"] },
-  {
-    name: "dense, q8_0 KV",
-    model: { architecture: "qwen3" },
-    args: ["-ub", "512", "-ctk", "q8_0", "-ctv", "q8_0"],
-  },
   { name: "hybrid", model: { architecture: "qwen35moe" }, args: ["-ub", "512"] },
-  { name: "sliding window", model: { architecture: "gemma3" }, args: ["-ub", "512"] },
   { name: "dense, ubatch 128", model: { architecture: "qwen3" }, args: ["-ub", "128"] },
+  { name: "hybrid, ubatch 128", model: { architecture: "qwen35moe" }, args: ["-ub", "128"] },
+  { name: "sliding window", model: { architecture: "gemma3" }, args: ["-ub", "512"] },
 ];
 
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -42,6 +39,12 @@ const depth = Number(positionals[1] ?? 4096);
 const only = positionals[2];
 const signal = new AbortController().signal;
 
+const began = performance.now();
+const [cpu] = os.cpus();
+const load = os.loadavg().map((value) => value.toFixed(2));
+console.log(
+  `${cpu?.model ?? "?"}, ${String(os.availableParallelism())} logical CPUs, load before ${load.join(" ")}, probe to ${String(depth)} tokens.\n`,
+);
 console.log(
   "| setup | to | predicted s | 80 % band | actual s | error % | inside | naive s | watch: probe, run | spread |",
 );
@@ -57,6 +60,41 @@ for (let round = 0; round < rounds; round++) {
     } finally {
       await server.stop();
     }
+  }
+}
+
+if (only === undefined) await besideHogs();
+console.log(
+  `\nIn all ${((performance.now() - began) / 60_000).toFixed(1)} minutes; load after ${os
+    .loadavg()
+    .map((value) => value.toFixed(2))
+    .join(" ")}.`,
+);
+
+/** A probe while two programs take the CPU: what its verdict says. */
+async function besideHogs(): Promise<void> {
+  const [setup] = setups;
+  if (setup === undefined) return;
+  const server = await startLlamaServer({
+    model: await forgedModel({ size: "slope", contextLength: 65_536, ...setup.model }),
+    args: ["-c", String(depth + 512), "-np", "1", "-t", "1", "-tb", "1", "-b", "512", ...setup.args],
+  });
+  const hogs = Array.from({ length: 2 }, () =>
+    spawn(process.execPath, ["-e", "for (;;) Math.sqrt(Math.random());"], {
+      argv0: "the-hog",
+      stdio: "ignore",
+    }),
+  );
+  try {
+    const probe = await runServerProbe({ url: server.url, budgetSeconds: 60, maxDepth: depth }, signal);
+    const pids = hogs.map(({ pid }) => String(pid)).join(" and ");
+    console.log(
+      `\nBeside two programs that only compute (processes ${pids}): ${probe.monitor.verdict}, spread ${(probe.curve.spread ?? 0).toFixed(3)}.\n`,
+    );
+    for (const event of probe.monitor.events) console.log(`- ${formatText(eventText(event))}`);
+  } finally {
+    for (const hog of hogs) hog.kill("SIGKILL");
+    await server.stop();
   }
 }
 

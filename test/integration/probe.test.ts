@@ -80,7 +80,7 @@ describe("the probe of a running server", () => {
     const prediction = predict(report.curve, { tokens: 2 * deepest });
     const actual = (await prefill(2 * deepest, 1)).prompt_ms / 1000;
     if (!prediction.known) throw new Error("unknown");
-    // The machine may be shared with anything: only what no load explains is wrong here. bench/prediction is exact.
+    // The machine may be shared with anything: only what no load explains is wrong here. docs/prediction.md has the figures.
     expect(prediction.seconds).toBeGreaterThan(actual / 3);
     expect(prediction.seconds).toBeLessThan(actual * 3);
     const first = points[0] ?? { seconds: 0, tokens: 1 };

@@ -16,6 +16,8 @@ export interface WatchRules {
 const busyBefore = 0.15;
 const gpuBusyBefore = 0.1;
 const slowClock = 0.9;
+/** A shorter run has no room for two samples in a row: there, one is enough. */
+const shortRun = 5;
 
 /**
  * What the watch says about a measurement. *Contaminated*: somebody else took CPU, GPU or memory. *Drift*: the machine
@@ -41,6 +43,9 @@ export function judgeSamples(samples: readonly MonitorSample[], rules: WatchRule
   return { verdict, events, ...known };
 }
 
+/** Samples in a row that are no spike. */
+const inARow = (during: readonly MonitorSample[]): number => (during.length < shortRun ? 1 : 2);
+
 /** Two samples in a row above what others used before (and at most 15 %) by 10 points, 5 where the model needs the CPU. */
 function foreignCpu(
   during: readonly MonitorSample[],
@@ -48,7 +53,7 @@ function foreignCpu(
   { usesCpu }: WatchRules,
 ): readonly MonitorEvent[] {
   const limit = baseline + (usesCpu ? 0.05 : 0.1);
-  return runs(during, (s) => (s.foreignCpu ?? 0) > limit, 2).map((run) => {
+  return runs(during, (s) => (s.foreignCpu ?? 0) > limit, inARow(during)).map((run) => {
     const total = new Map<number, { pid: number; name: string; cpu: number }>();
     for (const { busiest = [] } of run) {
       for (const { pid, name, cpu } of busiest) {
@@ -72,7 +77,7 @@ function foreignGpu(
   before: readonly MonitorSample[],
 ): readonly MonitorEvent[] {
   const baseline = Math.min(median(numbers(before, (s) => s.foreignGpu)), gpuBusyBefore);
-  return runs(during, (s) => (s.foreignGpu ?? 0) > baseline + 0.05, 2).map((run) => ({
+  return runs(during, (s) => (s.foreignGpu ?? 0) > baseline + 0.05, inARow(during)).map((run) => ({
     kind: "foreignGpu",
     share: run.reduce((s, r) => s + (r.foreignGpu ?? 0), 0) / run.length,
     ...when(run),

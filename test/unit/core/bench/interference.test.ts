@@ -61,6 +61,12 @@ describe("the verdict of the watch", () => {
     expect(judgeSamples(small, { ...rules, usesCpu: false }).verdict).toBe("clean");
   });
 
+  it("needs no second sample in a run that is too short for one", () => {
+    const busy = watch((i) => (i >= 3 ? { foreignCpu: 0.8 } : {}));
+    expect(judgeSamples(busy.slice(0, 4), rules).verdict).toBe("contaminated");
+    expect(judgeSamples(watch().slice(0, 4), rules).verdict).toBe("clean");
+  });
+
   it("does not take a machine that was busy all along for a quiet one", () => {
     const report = judgeSamples(
       watch(() => ({ foreignCpu: 0.5 })),
