@@ -246,7 +246,14 @@ function positionTable(view: View, rungs: readonly RungResult[]): TemplateResult
 }
 
 /** Reviews and summaries are of what the estimate above is about. */
-function uses(view: View, { limits }: ShownLadder, report: GaugeReport | undefined): TemplateResult {
+function uses(
+  view: View,
+  { limits, report: own }: ShownLadder,
+  report: GaugeReport | undefined,
+): TemplateResult {
+  const disturbed = own.rungs
+    .flatMap(({ steps }) => steps)
+    .some((s) => s.monitor?.verdict === "contaminated");
   const folder = report && { label: report.scope.label, tokens: report.acceptance.promptTokens };
   return html`<details>
     <summary>${view.words(say`Recommended context for each use`)}</summary>
@@ -260,5 +267,6 @@ function uses(view: View, { limits }: ShownLadder, report: GaugeReport | undefin
         sentence,
       ]),
     )}
+    ${disturbed ? html`<p class="dim">${view.words(say`Other programs were at work while this was measured: a quiet machine reads more in the same time.`)}</p>` : nothing}
   </details>`;
 }

@@ -57,7 +57,7 @@ const MiB = 2 ** 20;
 
 /**
  * 20 canaries with 3 seeds: a setup that recalls 0.85 of them passes in 4 of 100 ladders, one that recalls 0.98 in 99
- * (binomial). With 18 in each run, 2.2 of 100 good setups would be sent away.
+ * (binomial). With 18 in each run, 2.3 of 100 good setups would be sent away.
  */
 export const defaultCriteria: LadderCriteria = {
   perRun: 17,

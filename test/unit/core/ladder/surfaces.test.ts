@@ -58,9 +58,7 @@ describe("a running ladder", () => {
 describe("a ladder for surfaces", () => {
   it("has no answers, prompts or single tokens in it", () => {
     const text = JSON.stringify(shownLadder("1", storedLadder("window")));
-    expect(text).not.toMatch(
-      /"answer"|answerIds|"points":\[\{"depth":0,"tokens":2048,"seconds":4.52.*"points":.*"answer/,
-    );
+    expect(text).not.toMatch(/"answer"|"answerIds"|"constraintAnswer"/);
     expect(isResumable(shownLadder("1", storedLadder("window")))).toBe(false);
     const record = storedLadder("window");
     expect(isResumable(shownLadder("1", { ...record, steps: record.steps.slice(0, 3) }))).toBe(true);
