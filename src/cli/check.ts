@@ -126,5 +126,7 @@ function reportLines(report: GaugeReport): string[] {
     ...(memory === undefined
       ? []
       : [`memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${memory.verdict}`]),
+    ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
+    ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),
   ];
 }
