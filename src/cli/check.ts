@@ -2,6 +2,7 @@ import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices";
 import type { CountCache } from "../core/ports";
+import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate, type EstimateParts } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { defaultPackTemplate } from "../core/tokens/pack";
