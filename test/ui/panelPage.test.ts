@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
@@ -13,9 +11,6 @@ import {
   type PanelPage,
   type PanelSetting,
 } from "./support/panelPage";
-import { screenshotFolder, type Theme } from "./support/workbench";
-
-const themes: readonly Theme[] = ["light", "dark", "highContrast", "highContrastLight"];
 
 let browser: Browser;
 let bundle: PanelBundle;
@@ -51,22 +46,19 @@ async function withState(
 
 describe("the panel's page", () => {
   it.each(sampleStateNames)(
-    "draws the state %s in every theme and language under its policy",
+    "draws the state %s in every language, whole, under its policy",
     async (state) => {
-      const folder = path.join(screenshotFolder, "panel");
-      await mkdir(folder, { recursive: true });
       for (const language of ["en", "ja"] as const) {
-        await withState(state, { language, trusted: state !== "failed" }, async (panel) => {
-          const { page } = panel;
+        await withState(state, { language, trusted: state !== "failed" }, async ({ page }) => {
           expect(await page.locator("html").getAttribute("lang")).toBe(language);
-          for (const theme of language === "en" ? themes : (["light"] as const)) {
-            await panel.setTheme(theme);
-            await page.screenshot({
-              path: path.join(folder, `${state}-${theme}-${language}.png`),
-              fullPage: true,
-            });
-            expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
-          }
+          expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+          const cutOff = await page.evaluate(() =>
+            Array.from(document.querySelectorAll("main *"))
+              .filter((element) => getComputedStyle(element).textOverflow === "ellipsis")
+              .filter((element) => element.scrollWidth > element.clientWidth)
+              .map((element) => element.textContent),
+          );
+          expect(cutOff).toEqual([]);
         });
       }
     },
