@@ -16,7 +16,7 @@ import type { LaunchChange } from "./core/launch/launchChange";
 import type { ContextTable } from "./core/memory/contextTable";
 import type { GaugeReport } from "./core/report/gaugeReport";
 import type { Judged } from "./core/report/whatIf";
-import { isExact } from "./core/tokens/tokenCount";
+import { countingMayCrash, isExact } from "./core/tokens/tokenCount";
 import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
 import type { FitProbe } from "./node/fitProbe";
 import type { HistoryStore } from "./node/historyStore";
@@ -106,9 +106,13 @@ export class Estimates {
     return this.gathered?.parts.launch.model;
   }
 
-  /** Tokens of a text; undefined where the last estimate left no exact tokenizer behind. */
+  /** Tokens of a text; undefined where the last estimate left no exact tokenizer behind, or it may crash on the text. */
   async countText(text: string, signal: AbortSignal): Promise<number | undefined> {
-    const [counted] = (await this.tokenizer?.count([text], signal)) ?? [];
+    const { tokenizer } = this;
+    if (tokenizer === undefined) return undefined;
+    const { longestRun } = await import("./core/tokens/longRuns");
+    if (countingMayCrash(tokenizer.identity, longestRun(new TextEncoder().encode(text)))) return undefined;
+    const [counted] = await tokenizer.count([text], signal);
     return counted?.tokens;
   }
 

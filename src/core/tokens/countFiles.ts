@@ -5,7 +5,7 @@ import { isAttributesFile } from "./fileMarks";
 import type { FileRef, SkippedFile, WalkOptions } from "./files";
 import type { ReadCount } from "./keptCount";
 import { lookAt } from "./textLook";
-import { mayCrash, type TokenCount } from "./tokenCount";
+import { countingMayCrash, type TokenCount } from "./tokenCount";
 
 export interface CountParts {
   readonly files: FileSource;
@@ -168,12 +168,7 @@ async function countHere(
     const { text, encoding, form } = content;
     const look = lookAt(file.label, encoder.encode(text));
     if (isAttributesFile(file.label)) tally.attributes(file.label, text);
-    if (
-      look.longRun !== undefined &&
-      tokenizer.identity.source === "server" &&
-      mayCrash(tokenizer.identity)
-    ) {
-      // counting there would be the crash
+    if (countingMayCrash(tokenizer.identity, look.longRun)) {
       const { path, label } = file;
       tally.skipped(position, { path, label, reason: "crashRisk", folder: false });
       tally.done();

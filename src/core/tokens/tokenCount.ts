@@ -43,3 +43,7 @@ export const isExact = (identity: TokenizerIdentity): boolean => identity.source
 
 /** Whether llama.cpp may crash on a long run of characters in a text. */
 export const mayCrash = ({ splitsByRegex }: TokenizerIdentity): boolean => splitsByRegex !== false;
+
+/** Whether counting a text with this run by the server could itself be the crash. */
+export const countingMayCrash = (identity: TokenizerIdentity, longRun: LongRun | undefined): boolean =>
+  longRun !== undefined && identity.source === "server" && mayCrash(identity);
