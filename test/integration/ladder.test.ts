@@ -8,6 +8,7 @@ import { ladderReport } from "../../src/core/ladder/ladderReport";
 import type { LadderRecord, LadderStep } from "../../src/core/ladder/record";
 import { parsePlanText } from "../../src/node/ladderPlanFile";
 import { runLadder, type LadderRequest } from "../../src/node/ladderRun";
+import { LadderServer } from "../../src/node/ladderServer";
 import { LadderStore } from "../../src/node/ladderStore";
 import { cliJson, runCli } from "../support/cli";
 import { forgedModel } from "../support/forge/forgeModel";
@@ -116,6 +117,19 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     expect(report.rungs.at(-1)?.byPosition.at(-1)).toMatchObject({ correct: 1, of: 1 });
   });
 
+  it("gets an id and a log-probability for every token it wrote, where they are asked for", async () => {
+    const server = new LadderServer({ url: recalling.url });
+    const prompt = await server.tokenize("cedar", { bos: true, special: false }, signal);
+    const asked = { prompt, answerTokens: 8, useCache: false, seed: 1, timeoutSeconds: 60 };
+    const answer = await server.answer({ ...asked, logProbabilities: true }, signal);
+    expect(answer.ids).toHaveLength(answer.timings.generatedTokens);
+    expect(answer.logProbabilities).toHaveLength(answer.ids.length);
+    expect(Math.max(...answer.logProbabilities)).toBeLessThanOrEqual(0);
+    const plain = await server.answer(asked, signal);
+    expect(plain.ids).toEqual(answer.ids);
+    expect(plain.logProbabilities).toEqual([]);
+  });
+
   it("counts twins where a model cannot tell them apart", async () => {
     const confusing = await startLlamaServer({
       model: await forgedRecallModel({ window, confusesTwins: true }),
@@ -140,7 +154,8 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     const plan = path.join(folder, "cli.ladder.yaml");
     await writeFile(plan, planText("[700]", 2, "{ perRun: 6, pooled: 12 }"));
     const out = path.join(folder, "cli");
-    const document = await cliJson(["ladder", "--server", recalling.url, "--plan", plan, "--out", out]);
+    const base = ["ladder", "--server", recalling.url, "--plan", plan, "--out", out];
+    const document = await cliJson([...base, "--folder", path.join(repository, "docs")]);
     expect(document).toMatchObject({
       pass: true,
       criteria: { perRun: 6, pooled: 12 },
@@ -149,6 +164,17 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     expect((document as { rungs: unknown[] }).rungs).toHaveLength(2);
     expect(await readFile(path.join(out, "report.md"), "utf8")).toContain("700 tokens passed");
     expect(JSON.parse(await readFile(path.join(out, "report.json"), "utf8"))).toMatchObject({ pass: true });
+
+    const { recommended } = document as { recommended: { use: string; sentence: string }[] };
+    expect(recommended.find(({ use }) => use === "codeReview")?.sentence).toMatch(
+      /^-c \d+: recall was verified to 700 tokens, less than the [\d,]+ wanted\.$/,
+    );
+    expect(await cliJson(["compare-ladders", out, out])).toMatchObject({
+      sentence: "The same setup twice: nothing moved.",
+      recall: { pairs: 18, onlyFirst: 0 },
+      agreement: { answers: 3, same: 3, unit: "tokens" },
+    });
+    expect((await runCli(["compare-ladders", out, folder])).exitCode).toBe(2);
 
     await writeFile(plan, planText("[700]", 2, "{ perRun: 5, pooled: 12 }"));
     const changed = await runCli(["ladder", "--server", recalling.url, "--plan", plan, "--out", out]);

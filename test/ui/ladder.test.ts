@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { forgedRecallModel } from "../support/forge/recallModel";
@@ -15,6 +16,7 @@ criteria: { perRun: 3, pooled: 3 }
 `;
 const patience = 240_000;
 
+let folder: string;
 let server: LlamaServerProcess;
 let workbench: Workbench;
 
@@ -23,16 +25,19 @@ beforeAll(async () => {
     model: await forgedRecallModel({ window: 1000 }),
     args: ["-c", "4096", "-np", "1", "-t", "2"],
   });
+  folder = await mkdtemp(path.join(os.tmpdir(), "lg-ladder-"));
+  await writeFile(path.join(folder, "short.ladder.yaml"), plan);
   workbench = await openWorkbench({
+    open: folder,
     vsix: [inject("vsix")],
     size: { width: 1280, height: 1000 },
     settings: { "llamaGauge.server.url": server.url },
   });
-  await writeFile(path.join(workbench.workspace, "short.ladder.yaml"), plan);
 });
 afterAll(async () => {
   await workbench.close();
   await server.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 screenshotWhenFailed(() => workbench);
 
