@@ -1,8 +1,9 @@
-import { Uri, window } from "vscode";
+import { commands, Uri, window } from "vscode";
 import { historyFormats, type HistoryFormat } from "../core/bench/historyFormats";
 import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
 import type { CurveKey } from "../core/prefill/depthCurve";
+import type { CommandId } from "./commandIds";
 import type { CommandTable } from "./commands";
 import { compareSettings, comparisonText } from "./compareCommand";
 import type { GaugePanel } from "./panel";
@@ -36,7 +37,7 @@ export function speedCommands({
   const never = new AbortController().signal;
   return {
     "llamaGauge.compareKvCacheTypes": async (...args) => {
-      const result = await compareSettings(outside, board, args[0]);
+      const result = await compareSettings(outside, board, args[0]).catch(offerServerProbe);
       if (result === undefined) return undefined;
       void window.showInformationMessage(localized(comparisonText(result)));
       panel.show("measured");
@@ -126,6 +127,16 @@ export function speedCommands({
     );
     return picked === undefined ? "cancelled" : picked.key;
   }
+}
+
+/** Where there is no room for a second copy of the model, what runs can still be measured. */
+function offerServerProbe(error: unknown): undefined {
+  if (!(error instanceof UserError) || error.reason !== "tooLarge") throw error;
+  const probe = localized(say`Run depth probe`);
+  const message = `${localized(error.problem)} ${localized(error.remedy)}`;
+  void window.showErrorMessage(message, probe).then((chosen) => {
+    if (chosen === probe) void commands.executeCommand("llamaGauge.runDepthProbe" satisfies CommandId);
+  });
 }
 
 function askForLabel({ build, flags }: CurveKey): Thenable<string | undefined> {

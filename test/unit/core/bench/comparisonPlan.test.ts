@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import {
+  comparisonPlanText,
+  feasibilityOf,
+  planComparisons,
+} from "../../../../src/core/bench/comparisonPlan";
+import { refuseSecondCopy } from "../../../../src/core/bench/secondCopy";
+import { formatText } from "../../../../src/core/format";
+import { sampleCurve, twoDevices } from "../../../support/sampleReports";
+
+const perToken = { secondsPerToken: 1e-3, tokens: 2048, growth: 0.0001, generationSecondsPerToken: 0.05 };
+
+describe("the price of a comparison", () => {
+  it("counts three runs with their warm-up, the filling of the cache and both speeds", () => {
+    const [first] = planComparisons(perToken, 8192);
+    // depths 0 and 4096, each: 512 warm-up, filling, 2 x 512 prompt, 2 x 32 generated and one more
+    expect(first?.depth).toBe(4096);
+    expect(first?.tokens).toBe(3 * (2 * (512 + 1024 + 64 + 1) + 4096));
+    // at a thousand tokens per second, growing, and 20 generated ones per second
+    expect(first?.seconds).toBeGreaterThan(3 * (4.096 + 2 * 1.5 + 2 * 65 * 0.05));
+  });
+
+  it("names depths that the context holds, each dearer than the one before; in a small context what there is", () => {
+    const plans = planComparisons(perToken, 40_000);
+    expect(plans.map(({ depth }) => depth)).toEqual([4096, 8192, 16_384, 32_768]);
+    const prices = plans.map(({ seconds }) => seconds);
+    expect(prices).toEqual(prices.toSorted((p, q) => p - q));
+    expect(planComparisons(perToken, 2048).map(({ depth }) => depth)).toEqual([1024]);
+    expect(planComparisons(perToken, 512).map(({ depth }) => depth)).toEqual([0]);
+  });
+
+  it("comes from a curve where there is one, and declares what will count", () => {
+    const seen = feasibilityOf(sampleCurve);
+    // 26.1 s for the first 8,192 tokens; the beginning of them costs less
+    expect(seen?.secondsPerToken).toBeLessThan(26.1 / 8192);
+    expect(seen?.secondsPerToken).toBeGreaterThan(0.5 * (26.1 / 8192));
+    const [plan] = planComparisons(seen ?? perToken, 65_536);
+    expect(plan && formatText(comparisonPlanText(plan))).toMatch(
+      /^Depth 4,096: [\d,]+ tokens, about [\d.]+ (s|min)\. Differences below 1\.0 % or below the noise will count as none\.$/,
+    );
+    expect(feasibilityOf({ ...sampleCurve, points: [] })).toBeUndefined();
+  });
+});
+
+describe("a second copy of the model", () => {
+  it("is refused where a device has no room beside the running server, which holds what it needs already", () => {
+    // CUDA1: 9.2 of 11.1 GiB once; a second copy would need as much again
+    expect(() => refuseSecondCopy(twoDevices, false)).not.toThrow();
+    expect(() => refuseSecondCopy(twoDevices, true)).toThrow(/CUDA0 needs 12\.7 GiB, 10\.5 GiB are free/);
+    expect(() => refuseSecondCopy(twoDevices, true)).toThrow(/Probe the running server instead/);
+  });
+
+  it("is not refused where nobody knows what is free", () => {
+    const devices = twoDevices.devices.map(({ freeBytes: _, ...device }) => device);
+    expect(() => refuseSecondCopy({ ...twoDevices, devices }, true)).not.toThrow();
+  });
+});
