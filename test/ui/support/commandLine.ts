@@ -1,5 +1,4 @@
 import path from "node:path";
-import { build } from "esbuild";
 import { execa } from "execa";
 import { repository } from "../../support/repository";
 
@@ -29,17 +28,8 @@ export interface CheckResult {
 
 /** Runs the command line of this checkout. Exit code 1 ("does not fit") is an answer, too. */
 export async function check(args: readonly string[]): Promise<CheckResult> {
-  const cli = path.join(repository, "out/test-cli/cli.cjs");
-  await build({
-    absWorkingDir: repository,
-    entryPoints: ["src/cli.ts"],
-    outfile: cli,
-    bundle: true,
-    platform: "node",
-    format: "cjs",
-    target: "node20",
-    logLevel: "error",
-  });
+  // built before the first UI test, with the programs it starts beside it
+  const cli = path.join(repository, "dist/cli.js");
   const { stdout, stderr, exitCode } = await execa(process.execPath, [cli, "check", ...args, "--json"], {
     reject: false,
     timeout: 60_000,
