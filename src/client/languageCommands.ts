@@ -46,10 +46,9 @@ export async function showSectionBudget(...[argument]: readonly unknown[]): Prom
     .join("\n");
   const lines = cost.lines.map((line) => `- ${escaped(localized(line))}`).join("\n");
   const beyond = cost.beyond === undefined ? "" : `\n\n**${escaped(localized(cost.beyond))}**`;
-  const origin = localized(say`Computed from the model's header, as llama.cpp allocates.`);
   await showMarkdown(
     localized(say`Memory of ${section}`),
-    `**${escaped(localized(cost.verdict))}**${beyond}\n\n${table}\n\n${lines}\n\n${origin}`,
+    `**${escaped(localized(cost.verdict))}**${beyond}\n\n${table}\n\n${lines}`,
   );
 }
 

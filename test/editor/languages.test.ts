@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
@@ -32,6 +32,22 @@ function open(name: string, text: string): Thenable<TextDocument> {
     await window.showTextDocument(document);
     return document;
   });
+}
+
+/** Our language servers that this extension host has started. */
+function languageServers(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const parent = /\nPPid:\t(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+        const its = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("languageServer.js");
+        return its && Number(parent) === process.pid ? [Number(pid)] : [];
+      } catch {
+        // gone meanwhile
+        return [];
+      }
+    });
 }
 
 describe("model presets and logs in the editor", function () {
@@ -238,6 +254,21 @@ describe("model presets and logs in the editor", function () {
         contents.map((part) => (part instanceof MarkdownString ? part.value : "")),
       );
       assert.match(help.join(), /--parallel/);
+    });
+  }
+
+  // where the processes are listed as files
+  if (process.platform === "linux") {
+    it("goes on with a language server of its own accord when that one was killed", async () => {
+      const before = languageServers();
+      assert.equal(before.length, 1);
+      for (const pid of before) process.kill(pid, "SIGKILL");
+      await until("another one", () => {
+        const now = languageServers();
+        return now.length === 1 && now[0] !== before[0] ? true : undefined;
+      });
+      const document = await open("e.llama.ini", "[coder]\nm = x.gguf\nctx-szie = 4096\n");
+      await until("the finding", () => languages.getDiagnostics(document.uri)[0]);
     });
   }
 

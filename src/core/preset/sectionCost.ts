@@ -41,6 +41,7 @@ export function sectionCost({ report, beyond }: SectionBudget, wait?: SectionWai
         ? say`${name}: ${bytes(needed)}`
         : say`${name}: ${bytes(needed)} of ${bytes(freeBytes)} free`,
     ),
+    say`Computed from the model's header, as llama.cpp allocates.`,
     ...(wait === undefined ? [] : [wait.line]),
   ];
   const memory = verdictText(report, kvBytes);
