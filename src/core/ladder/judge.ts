@@ -45,7 +45,7 @@ export function judge(record: LadderRecord): LadderOutcome {
     ...(scored.length === 0 ? [] : recall(scored, record)),
     ...(plan.criteria.constraints > 0 && scored.length > 0 ? [constraints(scored, record)] : []),
     ...speed(target, record),
-    memory(runs, record),
+    memory(target?.steps ?? [], record),
     monitor(runs, record),
     ...(plan.repetitions === 1 ? [confirmation(target)] : []),
   ];

@@ -67,7 +67,7 @@ function passed({ header: { plan } }: LadderRecord): NextStep {
   return {
     outcome: "passed",
     change: "nothing",
-    sentence: say`This model, backend, cache and hardware passed ${count(target)} tokens ${count(plan.repetitions)} times. That is a verified window.`,
+    sentence: say`This model, backend, cache and hardware passed ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. That is a verified window.`,
     actions: [
       say`Keep the record as the baseline, and -c ${String(target + plan.answerTokens)} or more as the context.`,
       say`Repeat it after every change of build, driver, model file or options.`,
