@@ -116,6 +116,14 @@ function failureOf(program: string, end: ProcessEnd, complaints: readonly string
       say`Name the llama-bench of your llama.cpp.`,
     );
   }
+  const device = complaints.join("\n").match(/invalid device: (\S+)/)?.[1];
+  if (device !== undefined) {
+    return new UserError(
+      "invalidInput",
+      say`This llama-bench has no device ${device}.`,
+      say`Name devices as llama-bench --list-devices does, or use the llama.cpp that the server is from.`,
+    );
+  }
   const last = lastComplaint(complaints);
   if (/invalid parameter for argument: (-d|--progress|-fa|-o)\b/.test(last)) {
     return new UserError(

@@ -166,6 +166,12 @@ describe("one run of llama-bench", () => {
     expect(run.rows).toHaveLength(rows);
   });
 
+  it("says which device is not there", async () => {
+    const run = await runLlamaBench(call({ arguments: ["-m", tiny, "-dev", "CUDA9"] }), signal);
+    expect(run.failure?.reason).toBe("invalidInput");
+    expect(run.failure?.message).toContain("no device CUDA9");
+  });
+
   it("says what llama.cpp says about a model that cannot be read", async () => {
     const run = await runLlamaBench(call({ arguments: ["-m", path.join(folder, "none.gguf")] }), signal);
     expect(run.failure?.message).toContain("failed to load model");
