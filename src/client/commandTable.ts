@@ -1,5 +1,6 @@
 import { env, window } from "vscode";
 import { reportOf } from "../core/protocol/panelMessages";
+import { isSectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { askForApiKey } from "./apiKeyPrompt";
@@ -141,10 +142,9 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     },
     "llamaGauge.runDepthProbe": async (...args) => {
       // a section of a preset, where its code lens was clicked
-      const report =
-        args[0] === undefined
-          ? await runDepthProbe(outside.probe)
-          : await probeSection(starter, args[0], outside.probeOf);
+      const report = isSectionCommand(args[0])
+        ? await probeSection(starter, args[0], outside.probeOf)
+        : await runDepthProbe(outside.probe);
       parts.refreshPresets();
       await repeat();
       return report?.ended;

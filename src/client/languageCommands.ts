@@ -11,7 +11,7 @@ import { joinCommandLine } from "../core/launch/joinCommandLine";
 import type { ScriptText } from "../core/launch/scriptText";
 import type { Shell } from "../core/launch/splitCommandLine";
 import { formatBytes } from "../core/format";
-import type { SectionCommand } from "../core/protocol/serverRequests";
+import { isSectionCommand, type SectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { localized } from "./vscodeText";
@@ -99,8 +99,8 @@ interface CheckedScript extends ScriptText {
 }
 
 async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefined> {
-  if (typeof argument !== "object" || argument === null || !("section" in argument)) return undefined;
-  const { uri, at } = argument as SectionCommand;
+  if (!isSectionCommand(argument)) return undefined;
+  const { uri, at } = argument;
   const { scriptText } = await import("../core/launch/scriptText");
   const document = await workspace.openTextDocument(Uri.parse(uri));
   const script = scriptText(document.getText(), document.languageId);

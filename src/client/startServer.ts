@@ -1,5 +1,5 @@
 import { Uri, window, workspace, type TextDocument } from "vscode";
-import { presetLanguage, type SectionCommand } from "../core/protocol/serverRequests";
+import { isSectionCommand, presetLanguage } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { folderOf, workspaceFolder, type ServerStarter, type StartRequest } from "./serverStarter";
@@ -20,8 +20,8 @@ export async function startServer(
 
 /** The section or command line a code lens belongs to. */
 export async function requestOfLens(argument: unknown): Promise<StartRequest | undefined> {
-  if (typeof argument !== "object" || argument === null || !("section" in argument)) return undefined;
-  const { uri, section, at } = argument as SectionCommand;
+  if (!isSectionCommand(argument)) return undefined;
+  const { uri, section, at } = argument;
   const document = await workspace.openTextDocument(Uri.parse(uri));
   return at === undefined ? requestOfSection(document, section) : requestOfScript(document, section, at);
 }

@@ -86,6 +86,11 @@ export interface SectionCommand {
   readonly cost?: SectionCost;
 }
 
+/** Whether a command was called by a code lens of ours: menus and keybindings hand over other things. */
+export function isSectionCommand(argument: unknown): argument is SectionCommand {
+  return typeof argument === "object" && argument !== null && "section" in argument && "uri" in argument;
+}
+
 export const lensCommands = {
   showBudget: "llamaGauge.preset.showBudget",
   copyCommandLine: "llamaGauge.preset.copyCommandLine",
