@@ -1,9 +1,12 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { criteriaText, planIdentity, positionsAt } from "../../../src/core/ladder/plan";
 import { checkFits } from "../../../src/core/ladder/feasibility";
 import { planTextFor } from "../../../src/core/ladder/planText";
 import { UserError } from "../../../src/core/userError";
-import { parsePlanText } from "../../../src/node/ladderPlanFile";
+import { parsePlanText, planProblem } from "../../../src/node/ladderPlanFile";
+import { repository } from "../../support/repository";
 
 const good = `
 rungs: [8K, 32K, 64K]
@@ -112,5 +115,50 @@ describe("the plan printed for a server", () => {
 
   it("is refused where a request holds too little", () => {
     expect(() => planTextFor(server(512))).toThrow(/only 512 tokens/);
+  });
+});
+
+interface Schema {
+  readonly properties: Readonly<Record<string, Schema>>;
+  readonly oneOf?: readonly Schema[];
+}
+interface Contributions {
+  readonly jsonValidation: readonly { readonly fileMatch: string; readonly url: string }[];
+  readonly yamlValidation: readonly { readonly fileMatch: readonly string[]; readonly url: string }[];
+}
+
+describe("the plan's schema in the editor", () => {
+  const read = (name: string): unknown => JSON.parse(readFileSync(path.join(repository, name), "utf8"));
+  const schema = read("media/schemas/ladder.schema.json") as Schema;
+  const fieldsSaid = (text: string): readonly string[] =>
+    (/(?:Fields here are|Use one of) (.+?)\.$/.exec(problem(text))?.[1] ?? "").split(", ");
+
+  it.each([
+    ["", schema, `${good}zzz: 1\n`],
+    ["canaries", schema.properties["canaries"], `${good}canaries: { zzz: 1 }\n`],
+    ["limits", schema.properties["limits"], `${good}limits: { zzz: 1 }\n`],
+    ["criteria", schema.properties["criteria"], "rungs: [8K]\ncriteria: { zzz: 1 }\n"],
+    ["filler", schema.properties["filler"]?.oneOf?.[1], `${good}filler: { zzz: 1 }\n`],
+  ])("has the fields that the run knows: %s", (_, part, text) => {
+    expect(Object.keys(part?.properties ?? {}).toSorted()).toEqual(fieldsSaid(text).toSorted());
+  });
+
+  it("is contributed for JSON and YAML", () => {
+    const { contributes } = read("package.json") as { readonly contributes: Contributions };
+    const all = [...contributes.jsonValidation, ...contributes.yamlValidation];
+    expect(all.map(({ fileMatch }) => fileMatch).flat()).toEqual([
+      "*.ladder.json",
+      "*.ladder.yaml",
+      "*.ladder.yml",
+    ]);
+    for (const { url } of all) expect(existsSync(path.join(repository, url))).toBe(true);
+  });
+
+  it("is no match for what only the run can tell: line and remedy of that are marked", () => {
+    expect(planProblem(good)).toBeUndefined();
+    expect(planProblem("rungs: [8K]\n\ncriteria:\n  perRun: 18\n  pooled: 99\n")).toMatchObject({
+      line: 5,
+      field: "criteria.pooled",
+    });
   });
 });
