@@ -19,6 +19,7 @@ export function measuredCard(
   width: number,
 ): TemplateResult {
   const { speed, whatIf } = view.model;
+  const busy = speed.running !== undefined;
   // what is only tried has no runs of its own to show
   const measured = curve !== undefined && curve.points.length > 0 ? curve : undefined;
   return card(view, {

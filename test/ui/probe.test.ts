@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { forgedModel } from "../support/forge/forgeModel";
+import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { openWorkbench, screenshotWhenFailed, type Workbench } from "./support/workbench";
+
+/** A depth probe on a real llama-server, as it looks while it runs and afterwards, and one that is stopped. */
+
+let server: LlamaServerProcess;
+let workbench: Workbench;
+
+beforeAll(async () => {
+  const model = await forgedModel({ size: "slope" });
+  const args = ["-c", "3072", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+  server = await startLlamaServer({ model, args });
+  workbench = await openWorkbench({
+    vsix: [inject("vsix")],
+    size: { width: 1280, height: 1300 },
+    settings: { "llamaGauge.server.url": server.url, "llamaGauge.probeSeconds": 60 },
+  });
+});
+afterAll(async () => {
+  await workbench.close();
+  await server.stop();
+});
+screenshotWhenFailed(() => workbench);
+
+const running = () => workbench.webview().locator("#wait .notice.measuring");
+const toast = () => workbench.notification("Measuring prefill by depth");
+
+it("says what it costs and what is left, in a notification, the panel and the status bar", async () => {
+  await workbench.statusBarItem().waitFor();
+  await workbench.runCommand("Llama Gauge: Estimate Workspace");
+  await workbench.webview().getByRole("region", { name: "Wait" }).waitFor();
+  await workbench.setTheme("dark");
+  await workbench.runCommand("Llama Gauge: Run Depth Probe");
+  await toast().waitFor();
+  await running()
+    .getByText(/The probe will prefill [\d,]+ tokens; about/)
+    .waitFor();
+  await running()
+    .getByText(/\d s to go\./)
+    .waitFor();
+  await workbench.statusBarItem("llamaGauge.speed").filter({ hasText: "to go" }).waitFor();
+  await running().scrollIntoViewIfNeeded();
+  await workbench.screenshot("probe-running-dark");
+});
+
+it("ends in time with a curve, its watch and a wait with a band", async () => {
+  await running().waitFor({ state: "hidden", timeout: 80_000 });
+  await workbench.notification(/Prefill measured to [\d,]+ tokens/).waitFor();
+  const panel = workbench.webview();
+  const wait = panel.getByRole("region", { name: "Wait" });
+  await wait
+    .locator(".answer")
+    .filter({ hasText: /^\s*≈ .*probed to [\d,]+ tokens just now; then [\d.]+ t\/s/ })
+    .waitFor();
+  await wait.getByText(/^(clean|drift|contaminated)$/).waitFor();
+  await wait.getByText(/^Another question about the same text reads [\d,]+ tokens again: ≈ /).waitFor();
+  await panel.getByRole("region", { name: "Measured speed" }).getByText("History: 1 runs").waitFor();
+  await workbench.statusBarItem("llamaGauge.speed").waitFor({ state: "hidden" });
+  await workbench.closeNotifications();
+  await wait.locator(".answer").scrollIntoViewIfNeeded();
+  await workbench.screenshot("probe-result-dark");
+  await workbench.setTheme("light");
+  await workbench.screenshot("probe-result-light");
+});
+
+it("says how far a prompt of somebody else's is", async () => {
+  const prompt = Array.from({ length: 2900 }, (_, i) => 1000 + ((i * 7919) % 50_000));
+  const answer = fetch(`${server.url}/completion`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ prompt, n_predict: 64, ignore_eos: true, cache_prompt: false }),
+  });
+  const live = workbench.statusBarItem("llamaGauge.speed").filter({ hasText: /[\d,]+ tokens read/ });
+  await live.waitFor();
+  await workbench
+    .webview()
+    .getByText(/The server reads a prompt: [\d,]+ tokens so far/)
+    .waitFor();
+  await workbench.screenshot("prefill-live");
+  await (await answer).json();
+  await live.waitFor({ state: "hidden" });
+});
+
+it("can be stopped: the server is idle again at once, and what was measured is kept", async () => {
+  await workbench.runCommand("Llama Gauge: Run Depth Probe");
+  await running().waitFor();
+  await running().scrollIntoViewIfNeeded();
+  await workbench.screenshot("probe-running-light");
+  await running()
+    .getByText(/The probe will prefill/)
+    .waitFor();
+  await running().getByText("Stop").click();
+  await running().waitFor({ state: "hidden" });
+  const slots = async (): Promise<unknown> => (await fetch(`${server.url}/slots`)).json();
+  await expect.poll(slots).toMatchObject([{ is_processing: false }]);
+  const measured = workbench.webview().getByRole("region", { name: "Measured speed" });
+  await measured.getByText("History: 2 runs").click();
+  await measured.getByText("Stopped by the user; what was measured until then is kept.").waitFor();
+});
