@@ -34,8 +34,7 @@ export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource 
   return {
     list: (roots, walkOptions, signal) => walk(roots, walkOptions, limits, signal),
     read: async (file, signal) => byCells(file, await readText(file, limits, signal), signal),
-    // a disk or network that is slow is read with time limits, here
-    onDisk: (file) => file.unsaved !== true && file.bytes <= limits.maxReadBytes && limits.pace.isFast,
+    onDisk: (file) => file.unsaved !== true && file.bytes <= limits.maxReadBytes,
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }

@@ -1,4 +1,4 @@
-import { lstatSync, type Dirent, type Stats } from "node:fs";
+import { lstatSync, readdirSync, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { ListedFile } from "../core/ports";
@@ -26,6 +26,9 @@ export interface WalkSetup {
 
 /** Entries whose size is asked for at a time. */
 const statBatch = 64;
+/** A folder of this size has a few thousand entries at most; Windows does not say. */
+const smallFolderBytes = 64 * 1024;
+const folderSizesTell = process.platform !== "win32";
 
 /** Depth first; within a folder by name (code units), so that two walks of the same tree are equal. */
 export async function* walk(
@@ -214,10 +217,10 @@ class RootWalk {
   }
 
   private async open(folder: string, outer: IgnoreScope): Promise<Frame | ListedFile> {
-    const { signal, setup, options } = this.shared;
+    const { options } = this.shared;
     let entries: Dirent[];
     try {
-      entries = await within(readdir(folder, { withFileTypes: true }), setup.timeLimitMs, signal);
+      entries = await this.entriesOf(folder);
     } catch (error) {
       return this.failed(folder, error, true);
     }
@@ -313,6 +316,16 @@ class RootWalk {
       kind: "skipped",
       skipped: { path: file, label, reason, folder, ...(detail === undefined ? {} : { detail }) },
     };
+  }
+
+  private async entriesOf(folder: string): Promise<Dirent[]> {
+    const { pace } = this.shared.setup;
+    await pace.turn();
+    const direct = folderSizesTell && pace.direct();
+    if (direct && pace.time(() => lstatSync(folder).size) <= smallFolderBytes) {
+      return pace.time(() => readdirSync(folder, { withFileTypes: true }));
+    }
+    return this.timed(readdir(folder, { withFileTypes: true }));
   }
 
   private lstat(file: string): Stats | Promise<Stats> {

@@ -57,7 +57,7 @@ describe("Pace", () => {
     expect(pace.direct()).toBe(false);
     let waits = 0;
     while (!pace.direct()) waits++;
-    expect(waits).toBeGreaterThan(100);
+    expect(waits).toBeGreaterThan(50);
     expect(waits).toBeLessThan(1000);
   });
 
