@@ -85,6 +85,13 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
   }
   const waiting = measured.curve === undefined ? undefined : longestWithin(measured.curve, patienceSeconds);
   const room = measured.maxContext === undefined ? undefined : measured.maxContext - answerTokens;
+  if (room !== undefined && room <= 0) {
+    return {
+      use,
+      limitedBy: "context",
+      sentence: say`The server gave one request ${count(measured.maxContext ?? 0)} tokens when it was measured: the answer alone may need ${count(answerTokens)}.`,
+    };
+  }
   const limits = [
     { by: "need" as const, tokens: promptTokens },
     ...(waiting === undefined ? [] : [{ by: "waiting" as const, tokens: waiting }]),

@@ -97,6 +97,11 @@ describe("recommended contexts", () => {
     );
   });
 
+  it("are none where the context holds no more than the answer", () => {
+    const found = recommendations({ curve: even, verifiedTokens: 8192, maxContext: 4096 });
+    expect(found.map(({ nCtx }) => nCtx === undefined)).toEqual([false, false, false, true, false]);
+  });
+
   it("are none where even the shortest length failed", () => {
     expect(recommendations({ curve: even, verifiedTokens: 0 }).map(({ nCtx }) => nCtx)).toEqual(
       Array.from({ length: 5 }, () => undefined),
