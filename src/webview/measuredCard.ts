@@ -37,7 +37,7 @@ export function measuredCard(
                 ? say`Nothing has been measured with this model and these options.`
                 : say`Nothing has been measured with the options that are tried.`,
               say`A depth probe takes about a minute; comparisons and baselines start from it.`,
-              server.known || model.known
+              !busy && (server.known || model.known)
                 ? commandButton(view, "runDepthProbe", say`Run depth probe`)
                 : nothing,
             )
@@ -49,8 +49,8 @@ export function measuredCard(
       ${speed.baseline === undefined ? nothing : baseline(view, speed.baseline)}
       ${history(view, speed, origin?.id)}
       <div class="buttons">
-        ${measured === undefined ? nothing : commandButton(view, "runDepthProbe", say`Probe again`)}
-        ${commandButton(view, "compareKvCacheTypes", say`Compare KV cache types`)}
+        ${measured === undefined || busy ? nothing : commandButton(view, "runDepthProbe", say`Probe again`)}
+        ${busy ? nothing : commandButton(view, "compareKvCacheTypes", say`Compare KV cache types`)}
         ${measured === undefined ? nothing : commandButton(view, "recordBaseline", say`Record baseline`)}
         ${
           speed.runs.some(({ kind }) => kind === "baseline")
