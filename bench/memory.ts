@@ -5,8 +5,12 @@
  *     --define:import.meta.dirname="\"$PWD/test/unit/core/memory\"" && node out/bench/memory.mjs
  */
 import { breakdown } from "../src/core/memory/memoryBudget";
-import { comparisons, grouped, printed, relative } from "../test/unit/core/memory/errorTable";
+import { buildNumber } from "../src/core/acceptance/slotContext";
+import { comparisons, grouped, percent, printed, relative } from "../test/unit/core/memory/errorTable";
 import { truth, type TruthRow } from "../test/unit/core/memory/fixtures";
+import { modelOfCase, optionsOfCase, usableCases } from "../test/unit/core/memory/publicCases";
+
+const MiB = 2 ** 20;
 
 interface Terms {
   readonly row: TruthRow;
@@ -87,3 +91,52 @@ const perGroup = grouped(
   ({ ours, real }) => relative(ours, real),
 );
 console.log(printed("\ncompute, by device", perGroup));
+
+/**
+ * Compute buffers printed in public logs, where one backend did everything or one device took all layers. The headers
+ * are quoted without tensors, so widths come from the hyper-parameters alone.
+ */
+const perBuild = comparedLogs().map(({ id, build, device, ours, real }) => {
+  const error = percent(relative(ours, real));
+  return [id, build, device, `${(ours / MiB).toFixed(1)} MiB`, `${(real / MiB).toFixed(1)} MiB`, error].join(
+    " | ",
+  );
+});
+console.log(
+  ["\ncompute, public logs: case | build | device | computed | printed | error", ...perBuild].join("\n"),
+);
+
+interface ComparedLog {
+  readonly id: string;
+  readonly build: string;
+  readonly device: string;
+  readonly ours: number;
+  readonly real: number;
+}
+
+function comparedLogs(): readonly ComparedLog[] {
+  return usableCases().flatMap((each): readonly ComparedLog[] => {
+    const { compute } = each.measured;
+    const names = Object.keys(compute ?? {});
+    const gpus = names.filter((name) => !/host|^CPU$/i.test(name));
+    const whole = gpus.length === 1 && !/partial|-ot-|26of65|62of66|31of33|25of33|nofa-ctx8192/.test(each.id);
+    if (compute === undefined || !(whole || (gpus.length === 0 && names.includes("CPU")))) return [];
+    const model = modelOfCase(each);
+    const build = each.build === undefined ? undefined : buildNumber(each.build);
+    const [gpu] = gpus;
+    const devices = gpu === undefined ? [] : [{ name: gpu, freeBytes: 2 ** 50 }];
+    const options = {
+      ...optionsOfCase(each),
+      fit: false,
+      ...(gpu !== undefined && { gpuLayers: "all" as const }),
+    };
+    const { rows: ours } = breakdown(model, options, devices, build === undefined ? {} : { build });
+    return names.flatMap((name): readonly ComparedLog[] => {
+      const own = ours.find((row) => row.name === (name === gpu ? gpu : "Host"));
+      const real = compute[name];
+      if (own === undefined || real === undefined) return [];
+      const { bytes } = own.compute;
+      return [{ id: each.id, build: each.build ?? "not said", device: name, ours: bytes, real: real * MiB }];
+    });
+  });
+}

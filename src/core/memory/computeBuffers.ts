@@ -91,6 +91,10 @@ const graphUnknown =
 
 /** How far the replay was off, as a share, where it was compared with llama.cpp. */
 function marginOf(model: Model, plan: ContextPlan, placed: Placement): number {
+  return Math.max(plan.buildError, replayError(model, plan, placed));
+}
+
+function replayError(model: Model, plan: ContextPlan, placed: Placement): number {
   const { architecture } = model;
   if (model.rules === undefined || graphUnknown.test(architecture)) return 0.25;
   if (graphRough.test(architecture)) return 0.35;
@@ -161,11 +165,16 @@ function offloaded(
   });
   const embedding = inputs.get("external embeddings") ?? 0;
   const tokens = 8 * plan.ubatch;
-  const all = [...inputs.values()].reduce((sum, size) => sum + size, tokens);
+  const widened = plan.olderInputs && plan.flashAttention ? 2 : 1;
+  const all = [...inputs].reduce(
+    (sum, [name, size]) => sum + (name.startsWith("mask ") ? widened * size : size),
+    tokens,
+  );
   const extra =
     (model.perLayerEmbedding * model.layers.length * embedding) / Math.max(1, model.embeddingLength);
   const branch = model.architecture === "gemma3n" ? embedding : 0;
-  return { devices, host: around(copies * all + 2 * embedding + branch + extra, margin), copies };
+  const lookups = plan.mixedEmbeddings ? 2 : plan.olderInputs ? 0 : 1;
+  return { devices, host: around(copies * all + lookups * embedding + branch + extra, margin), copies };
 }
 
 /** What passes between two devices beside the hidden state, where it was measured rather than replayed. */

@@ -29,6 +29,12 @@ export interface ContextPlan {
   readonly mtp: boolean;
   readonly swaFull: boolean;
   readonly kvOffload: boolean;
+  /** The graph has a branch for embeddings of its own beside those of tokens (multimodal input in a batch of tokens). */
+  readonly mixedEmbeddings: boolean;
+  /** The host keeps masks in f32 although flash attention reads f16, and no room for embeddings from outside. */
+  readonly olderInputs: boolean;
+  /** How far compute buffers in public logs of builds like this were off, as a share; 0 for builds that are replayed. */
+  readonly buildError: number;
   /** CUDA's flash attention counts its f16 copies of a quantised cache in the compute buffer. */
   readonly flashCopiesCounted: boolean;
 }
@@ -39,6 +45,8 @@ const defaultDraft = 3;
 const firstBuildWithFewOutputs = 9460;
 /** Before, they came from a pool that is not accounted for (`ggml_cuda_flash_attn_ext_get_alloc_size`). */
 const firstBuildWithFlashCopies = 9489;
+/** The newest build whose buffers were seen without it. */
+const lastBuildWithoutMixedEmbeddings = 11_146;
 /** `-fa` not given means auto. */
 const firstBuildWithFlashAuto = 6325;
 
@@ -82,8 +90,18 @@ export function contextPlan(
     mtp: usesMtp(model, options),
     swaFull: options.swaFull === true,
     kvOffload: options.kvOffload !== false,
+    mixedEmbeddings: build === undefined || build > lastBuildWithoutMixedEmbeddings,
+    // somewhere between b9300 and b9849
+    olderInputs: !few,
+    buildError: buildError(build),
     flashCopiesCounted: build === undefined || build >= firstBuildWithFlashCopies,
   };
+}
+
+/** As docs/memory.md lists them. */
+function buildError(build: number | undefined): number {
+  if (build === undefined || build > lastBuildWithoutMixedEmbeddings) return 0;
+  return build >= firstBuildWithFewOutputs ? 0.1 : 0.2;
 }
 
 export const usesMtp = (model: Model, options: LaunchOptions): boolean =>

@@ -188,7 +188,8 @@ export class ModelGraph implements GraphContext {
     const embedded = copied
       ? this.incoming("embedded", embedding)
       : graph.op(embedding, this.input("tokens", 4 * tokens));
-    if (!copied || this.model.architecture !== "gemma3n") this.mixedEmbeddings(copied);
+    const mixes = this.plan.mixedEmbeddings && (!copied || this.model.architecture !== "gemma3n");
+    if (mixes) this.mixedEmbeddings(copied);
     this.perLayer?.project(embedded);
     const scales = /^gemma(3|3n|4)$/.test(this.model.architecture) || this.model.temperatureScale;
     return scales ? graph.inPlace(embedding, embedded, this.input("scales", 4 * tokens)) : embedded;

@@ -1,78 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
+import { buildNumber } from "../../../../src/core/acceptance/slotContext";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
 import { kvCaches } from "../../../../src/core/memory/kvCache";
+import { breakdown } from "../../../../src/core/memory/memoryBudget";
 import { recurrentState, sumBytes } from "../../../../src/core/memory/recurrentState";
-import { modelOf } from "../../../../src/core/model/modelOf";
-import { headerOf, publicCases, type PublicCase } from "./fixtures";
+import { modelOfCase, optionsOfCase, usableCases } from "./publicCases";
 
 const MiB = 2 ** 20;
 
-const cases = publicCases();
-const metadataOf = (each: PublicCase): PublicCase["hparams"] =>
-  each.hparams ?? cases.find(({ id }) => id === each.hparams_ref)?.hparams;
-
-/** Not comparable: forks, older rules we do not claim, and headers quoted only in part. */
-const excluded: Readonly<Record<string, string>> = {
-  "idx-deepseek2-v2lite-nomla-ctx2048": "header quoted in part",
-  "idx-deepseek2-v2lite-nomla-ctx4096": "header quoted in part",
-  "idx-deepseek2-v2lite-nomla-ctx8192": "header quoted in part",
-  "idx-dsv2lite-opencl-4096": "header quoted in part",
-  "idx-dsv2lite-cpu-2048": "header quoted in part",
-  "idx-lfm2-1.2b-cpu-ctx4096": "list of KV heads cut off, and without a period",
-  "idx-qwen38-27b-heretic-q3km-24576": "state shapes not quoted",
-  "idx-minimaxm27-rocm-fork-turbo4-ctx24576": "fork with cache types of its own",
-  "idx-gemma3-1b-cuda-4096-preiswa": "build before the cache for windows",
-  "ml-deepseek-v3-4cuda-ot-16384-fa-mla-ub1024": "build that stored V beside the latent",
-};
-
-/** Logs print the first twelve items of a list; what follows repeats them. */
-function completed(metadata: NonNullable<PublicCase["hparams"]>): NonNullable<PublicCase["hparams"]> {
-  const blocks = Object.entries(metadata).find(([key]) => key.endsWith(".block_count"))?.[1];
-  return Object.fromEntries(
-    Object.entries(metadata).map(([key, value]) => {
-      if (!Array.isArray(value) || value.at(-1) !== "..." || typeof blocks !== "number") return [key, value];
-      const shown: readonly unknown[] = value.slice(0, -1);
-      const period = shown.findIndex((_, at) => at > 0 && shown.every((item, i) => item === shown[i % at]));
-      const length = period < 1 ? shown.length : period;
-      return [key, Array.from({ length: blocks }, (_, i) => shown[i % length])];
-    }),
-  ) as NonNullable<PublicCase["hparams"]>;
-}
-
-function optionsOf(settings: Readonly<Record<string, unknown>>): LaunchOptions {
-  const number = (key: string, otherwise: number): number => {
-    const value = settings[key];
-    return typeof value === "number" ? value : otherwise;
-  };
-  const text = (key: string): string => {
-    const value = settings[key];
-    return typeof value === "string" ? value : "f16";
-  };
-  const drafted = /n_max\D?(\d+)/.exec(String(settings["mtp"]))?.[1];
-  const rollback = number("n_rs_seq", Number(drafted ?? 0));
-  return {
-    ctxSize: number("n_ctx", 0),
-    parallel: number("n_seq_max", 1),
-    kvUnified: settings["kv_unified"] === true,
-    batchSize: number("n_batch", 2048),
-    ubatchSize: number("n_ubatch", 512),
-    cacheTypeK: text("type_k"),
-    cacheTypeV: text("type_v"),
-    flashAttn: /off|disabled|false/.test(String(settings["flash_attn"])) ? "off" : "auto",
-    swaFull: settings["swa_full"] === true,
-    ...(rollback > 0 ? { specType: ["draft-mtp"], specDraftNMax: rollback } : {}),
-  };
-}
-
 describe("caches printed in public logs", () => {
-  const usable = cases.filter(
-    (each) =>
-      metadataOf(each) !== undefined &&
-      typeof each.settings?.["n_ctx"] === "number" &&
-      excluded[each.id] === undefined &&
-      !each.id.startsWith("ik-"),
-  );
+  const usable = usableCases();
 
   it("are enough, and from several architectures", () => {
     expect(usable.length).toBeGreaterThan(25);
@@ -80,8 +17,8 @@ describe("caches printed in public logs", () => {
   });
 
   it.each(usable.map((each) => [each.id, each] as const))("%s", (_, each) => {
-    const model = modelOf(headerOf(completed(metadataOf(each) ?? {})));
-    const plan = contextPlan(model, optionsOf(each.settings ?? {}), undefined, "server");
+    const model = modelOfCase(each);
+    const plan = contextPlan(model, optionsOfCase(each), undefined, "server");
     const caches = kvCaches(model, plan);
     for (const { cache, size_mib: size, cells, layers } of each.measured.kv ?? []) {
       if (size === undefined || /mtp|draft/i.test(cache ?? "")) continue;
@@ -102,4 +39,32 @@ describe("caches printed in public logs", () => {
     const state = each.measured.rs_mib;
     if (state !== undefined) expect(sumBytes(recurrentState(model, plan)) / MiB).toBeCloseTo(state, 1);
   });
+});
+
+describe("compute buffers printed in public logs of one device that takes all layers", () => {
+  const usable = usableCases().filter(({ id, build = "" }) => {
+    const number = buildNumber(build) ?? 0;
+    // logits of a few rows, and no branch for embeddings of their own; two older ones with the host's masks in f32
+    const known = number >= 9460 && number <= 11_146 && !/62of66|31of33|partial/.test(id);
+    return known || /^(idx-gptoss20b-metal-m5-ctx131072-ub2048|ml-glm4-z1-32b-cuda-32768-fa)$/.test(id);
+  });
+
+  it("are several", () => expect(usable.length).toBeGreaterThan(9));
+
+  it.each(usable.map((each) => [each.id, each] as const))(
+    "%s: in the interval, the host to the MiB",
+    (_, each) => {
+      const compute = Object.entries(each.measured.compute ?? {});
+      const [name = "", real] = compute.find(([device]) => !/host|cpu/i.test(device)) ?? [];
+      const [, realHost] = compute.find(([device]) => /host|cpu/i.test(device)) ?? [];
+      const devices = [{ name, freeBytes: 2 ** 50 }];
+      const options = { ...optionsOfCase(each), fit: false, gpuLayers: "all" as const };
+      const build = buildNumber(each.build ?? "");
+      const { rows } = breakdown(modelOfCase(each), options, devices, build === undefined ? {} : { build });
+      const [device, host] = rows.map((row) => row.compute);
+      expect((device?.low ?? 0) / MiB).toBeLessThanOrEqual(real ?? 0);
+      expect((device?.high ?? 0) / MiB).toBeGreaterThanOrEqual(real ?? Infinity);
+      expect(Math.abs((host?.bytes ?? 0) / MiB - (realHost ?? 0))).toBeLessThan(1);
+    },
+  );
 });
