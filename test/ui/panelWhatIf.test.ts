@@ -1,11 +1,13 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import type axe from "axe-core";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { LaunchChange } from "../../src/core/launch/launchChange";
 import { contextTable } from "../../src/core/memory/contextTable";
 import { modelOf } from "../../src/core/model/modelOf";
 import type { ToPanel } from "../../src/core/protocol/panelMessages";
+import { repository } from "../support/repository";
 import { launchBrowser } from "../support/vscodeHost/browser";
 import { oneDevice, twoUnequalDevices, whatIfSample } from "../support/whatIfSample";
 import { headers } from "../unit/core/memory/fixtures";
@@ -146,6 +148,43 @@ describe("what-if on the panel's page", () => {
     await memory().getByText("CUDA0: llama-fit-params says 100 MiB more for compute buffers").waitFor();
     const rows = memory().getByRole("table", { name: "Computed and reported" }).getByRole("row");
     expect(await rows.count()).toBe(5);
+  });
+});
+
+describe("what-if for everyone", () => {
+  const sample = whatIfSample(model, commandLine, twoUnequalDevices);
+  const change: LaunchChange = { ctxSize: 262_144, cacheTypeK: "q8_0", cacheTypeV: "q8_0" };
+
+  it("has nothing against it by WCAG 2.2 AA, as picture and as table, and reflows to 320 pixels", async () => {
+    const { page } = panel;
+    await page.evaluate(await readFile(path.join(repository, "node_modules/axe-core/axe.min.js"), "utf8"));
+    await panel.show({ status: "ready", report: sample.report, stale: false });
+    await panel.send({
+      type: "whatIf",
+      answer: { change, report: sample.tried(change), actions: ["copyFlags", "restartServer"] },
+    });
+    await memory().getByText("Every context with every KV type").click();
+    const table = contextTable(model, sample.parts.launch, twoUnequalDevices);
+    await panel.send({ type: "contextTable", table });
+    await page.getByRole("table", { name: "Context and KV type" }).waitFor();
+    const look = (): Promise<readonly string[]> =>
+      page.evaluate(async () => {
+        const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run("main", {
+          runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+          resultTypes: ["violations"],
+        });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+      });
+    for (const theme of ["dark", "light", "highContrast"] as const) {
+      await panel.setTheme(theme);
+      expect(await look()).toEqual([]);
+    }
+    await memory().getByRole("button", { name: "Table" }).click();
+    expect(await look()).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 700 });
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+      .toBeLessThanOrEqual(320);
   });
 });
 
