@@ -98,7 +98,11 @@ function ladderOutside(parts: LadderParts): LadderOutside {
       const logFile = starter.attached?.logFile;
       const text = about.logText ?? (logFile === undefined ? undefined : await logTail(logFile));
       const kept = await (await library()).list(signal);
-      const own = kept.find(({ record }) => record.header.setup["model"] === modelOf(server));
+      // of a server that is gone the newest ladder tells most
+      const own =
+        server === undefined
+          ? kept[0]
+          : kept.find(({ record }) => record.header.setup["model"] === modelOf(server));
       return readFacts({
         ...(server !== undefined && { server, launch: gathered.launch }),
         ...(text !== undefined && { log: { ...explainLog(text), text } }),

@@ -1,16 +1,16 @@
-import { env, window, workspace, type QuickPickItem, type TextDocument } from "vscode";
+import { env, ProgressLocation, window, workspace, type QuickPickItem, type TextDocument } from "vscode";
 import { reportOf } from "../core/protocol/panelMessages";
 import type { FolderTokens } from "../core/ladder/recommend";
 import { isResumable, shownOf, type ShownLadder } from "../core/ladder/shownLadder";
 import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
+import { toAbortSignal } from "./cancellation";
 import type { CommandTable } from "./commands";
 import type { Gauge } from "./gauge";
 import type { LadderDesk } from "./ladderDesk";
 import { diagnoseLongContext } from "./ladderDiagnosis";
-
-import { runLadderTask } from "./ladderRunTask";
 import { newPlan, planDocument } from "./ladderPlans";
+import { runLadderTask } from "./ladderRunTask";
 import type { GaugePanel } from "./panel";
 import { selectedUris } from "./scope";
 import { folderOf, workspaceFolder } from "./serverStarter";
@@ -78,7 +78,12 @@ export function ladderCommands({
 
   return {
     "llamaGauge.createLadderPlan": async () => {
-      await newPlan(await outside.planText(signal()));
+      const title = localized(say`Asking the server what it can hold`);
+      const text = await window.withProgress(
+        { location: ProgressLocation.Notification, title, cancellable: true },
+        (_, token) => outside.planText(toAbortSignal(token)),
+      );
+      await newPlan(text);
     },
     "llamaGauge.runLadder": async (...args) => {
       refuseUntrusted();
@@ -110,9 +115,10 @@ export function ladderCommands({
       panel.show("ladder");
     },
     "llamaGauge.compareLadders": async () => {
-      const [newer, older] = await pickLadders(localized(say`Two ladders to compare`), true);
+      const chosen = await pickLadders(localized(say`Two ladders to compare`), true);
+      const [newer, older] = chosen;
       if (newer === undefined) return;
-      if (older === undefined) {
+      if (older === undefined || chosen.length > 2) {
         throw new UserError(
           "invalidInput",
           say`Two ladders are needed to compare.`,

@@ -138,6 +138,7 @@ describe("the ladder's card", () => {
 
   it.each([320, 560, 1000])("reflows to %i pixels", async (width) => {
     await withLadder("forgets", { size: { width, height: 800 } }, async ({ page }, card) => {
+      await card.screenshot({ path: path.join(screenshotFolder, "ladder", `reflow-${width}.png`) });
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       await card.getByRole("button", { name: "Table" }).click();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
