@@ -1,5 +1,6 @@
 import { ProgressLocation, window, type QuickPickItem } from "vscode";
 import { variedOptions, type VariedOption } from "../core/bench/benchArms";
+import { answersUnchecked } from "../core/bench/comparison";
 import { comparisonPlanText, type ComparisonPlan } from "../core/bench/comparisonPlan";
 import { progressText } from "../core/bench/progressText";
 import type { ComparisonResult } from "../core/bench/historyRecord";
@@ -113,10 +114,13 @@ function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice)
   );
 }
 
-/** What was found, in the two sentences of the answer. */
-export function comparisonText({ prefill, generation, agreement }: ComparisonResult): Text {
+/** What was found, in the two sentences of the answer; speed whose answers nobody looked at is not praised alone. */
+export function comparisonText({ prefill, generation }: ComparisonResult): Text {
   const both = say`${prefill.sentence} ${generation.sentence}`;
-  return agreement === undefined ? say`${both} Whether the answers stay the same was not checked.` : both;
+  const unchecked = [...prefill.notes, ...generation.notes].some(
+    ({ text }) => text === answersUnchecked.text,
+  );
+  return unchecked ? say`${both} ${answersUnchecked}` : both;
 }
 
 function asChoice(argument: unknown): ComparisonChoice | undefined {

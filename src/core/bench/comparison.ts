@@ -53,6 +53,8 @@ export const defaultThreshold = 0.01;
 /** Options that do nothing while the cache is empty: there, depth 0 shows how the machine itself drifted. */
 const withoutEffectAtDepth0 = new Set(["cacheTypeK", "cacheTypeV"]);
 const leastAgreement = 0.5;
+/** A note of answers whose other setting may be fast only because it is broken. */
+export const answersUnchecked = say`Whether the answers stay the same was not checked.`;
 
 /** Compares a baseline with another setting at one depth: faster by x–y %, no difference, or not to be judged here. */
 export function compare(question: ComparisonQuestion): ComparisonAnswer {
@@ -91,7 +93,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
       : [];
   const answers =
     question.unchecked === true
-      ? [say`Whether the answers stay the same was not checked.`]
+      ? [answersUnchecked]
       : agreement === undefined
         ? []
         : [say`${count(agreement.agreed)} of ${count(agreement.of)} tokens of greedy answers are the same.`];

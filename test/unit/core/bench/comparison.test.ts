@@ -93,6 +93,12 @@ describe("what cannot be judged", () => {
   });
 
   it("is a setting that gives other answers, however fast", () => {
+    const told = (more: object): readonly string[] =>
+      compare({ kind: "prefill", arms: [a, b, a], depth: 0, ...more }).notes.map((note) => formatText(note));
+    expect(told({ unchecked: true })).toContain("Whether the answers stay the same was not checked.");
+    expect(told({ agreement: { agreed: 60, of: 64 } })).toContain(
+      "60 of 64 tokens of greedy answers are the same.",
+    );
     const agreement = { agreed: 3, of: 64 };
     expect(compare({ kind: "prefill", arms: [a, b, a], depth: 0, agreement }).kind).toBe("cannotJudge");
     expect(
