@@ -10,7 +10,7 @@ let workbench: Workbench;
 
 beforeAll(async () => {
   const model = await forgedModel({ size: "slope" });
-  const args = ["-c", "3072", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+  const args = ["-c", "4096", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
   server = await startLlamaServer({ model, args });
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
@@ -94,7 +94,7 @@ it("can be stopped: the server is idle again at once, and what was measured is k
   await running().getByText("Stop").click();
   await running().waitFor({ state: "hidden" });
   const slots = async (): Promise<unknown> => (await fetch(`${server.url}/slots`)).json();
-  await expect.poll(slots).toMatchObject([{ is_processing: false }]);
+  await expect.poll(slots, { timeout: 30_000 }).toMatchObject([{ is_processing: false }]);
   const measured = workbench.webview().getByRole("region", { name: "Measured speed" });
   await measured.getByText("History: 2 runs").click();
   await measured.getByText("Stopped by the user; what was measured until then is kept.").waitFor();
