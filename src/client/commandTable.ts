@@ -13,6 +13,7 @@ import { runEstimate } from "./estimateTask";
 import type { Gauge } from "./gauge";
 import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./gitScopeChoice";
 import type { OutputLog } from "./log";
+import { reportingErrors } from "./notify";
 import type { LadderCommandId } from "./ladderCommands";
 import { checkSelection, explainActiveLog } from "./languageCommands";
 import { chooseModel, type ModelCandidate } from "./modelChoice";
@@ -173,8 +174,10 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     "llamaGauge.checkCommandLine": (...args) => checkSelection(args[0]),
   };
 
+  /** The last estimate once more, because something else has changed; that it fails does not undo the other thing. */
   async function repeat(): Promise<unknown> {
-    return gauge.request === undefined ? undefined : estimate(gauge.request);
+    const { request } = gauge;
+    return request && reportingErrors("llamaGauge.refresh", log, () => estimate(request));
   }
 
   function serverOfReport(): string | undefined {

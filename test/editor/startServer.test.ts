@@ -47,6 +47,7 @@ describe("llama-server started from the editor", function () {
       llamaCppFolder: undefined,
       showPanelOnEstimate: undefined,
       serverArguments: undefined,
+      probeSeconds: undefined,
     });
     await commands.executeCommand("workbench.action.closeAllEditors");
     rmSync(folder, { recursive: true, force: true });
@@ -91,6 +92,7 @@ describe("llama-server started from the editor", function () {
   it("for a probe of a section: measured, ended, and known above the section", async () => {
     const model = path.join(folder, "tiny.gguf");
     copyFileSync(await forgedModel(), model);
+    await configure({ probeSeconds: 20 });
     // relative, as people write it beside their models
     const file = path.join(folder, "probe.llama.ini");
     writeFileSync(file, "[tiny]\nm = tiny.gguf\nctx-size = 2560\nnp = 1\nctk = q8_0\nctv = q8_0\n");
