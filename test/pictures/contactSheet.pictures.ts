@@ -75,7 +75,7 @@ describe("the contact sheet", () => {
         for (const part of ["first", "report"]) {
           if (part === "report") {
             await workbench.page.locator(".welcome-view-content .monaco-button").first().click();
-            await workbench.webview().getByRole("heading", { level: 1 }).waitFor();
+            await workbench.webview().locator(".verdict").waitFor();
           }
           for (const theme of language === "en" ? themes : (["light"] as const)) {
             await workbench.setTheme(theme);
