@@ -8,10 +8,13 @@ import { memoryBudget, type BudgetSettings } from "../core/memory/memoryBudget";
 import { loggedBudget } from "../core/memory/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
 import { sameProbe } from "../core/memory/probe";
+import { knownOr } from "../core/known";
 import type { Model } from "../core/model/model";
+import { modelOf } from "../core/model/modelOf";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import type { FitProbe } from "./fitProbe";
+import { readGgufHeader } from "./ggufModelSource";
 import { findLlamaProgram } from "./llamaPrograms";
 
 /** What a budget is made from besides the model. */
@@ -42,7 +45,9 @@ export async function gatherBudgets(
       : { devices: setup.devices, silent: [] };
   const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
   const mmprojBytes = await sizeOf(launch.mmproj);
+  const draft = await draftModel(launch, signal);
   const settings: BudgetSettings = {
+    ...(draft && { draft }),
     ...(build !== undefined && { build }),
     ...(setup.marginBytes !== undefined && { marginBytes: setup.marginBytes }),
     ...(mmprojBytes !== undefined && { mmprojBytes }),
@@ -121,6 +126,16 @@ function without(devices: readonly MemoryDevice[], { devices: held }: MemoryRepo
     const freeBytes = Math.min(device.freeBytes + bytes, device.totalBytes ?? Infinity);
     return { ...device, freeBytes };
   });
+}
+
+/** The model of `-md`; other kinds of drafting share the main model's context, and are not computed. */
+async function draftModel(
+  { specDraftModel, specType }: LaunchOptions,
+  signal: AbortSignal,
+): Promise<Model | undefined> {
+  if (specDraftModel === undefined || specType?.includes("draft-simple") === false) return undefined;
+  const header = await knownOr(readGgufHeader(specDraftModel, signal));
+  return header.known ? modelOf(header.value) : undefined;
 }
 
 /** What loading says stands in a log's beginning. */

@@ -29,6 +29,8 @@ export interface BudgetSettings {
   readonly marginBytes?: number;
   /** Size of the `--mmproj` file. */
   readonly mmprojBytes?: number;
+  /** The model of `-md`, where it drafts as a model of its own. */
+  readonly draft?: Model;
 }
 
 /** One launch taken apart, before any comparison with what is free. */
@@ -89,6 +91,7 @@ export function breakdown(
   const placeOf = (layer: number): number => (plan.kvOffload ? (placed.layerDevice[layer] ?? host) : host);
   const on = (parts: readonly LayerBytes[], device: number): number =>
     sumBytes(parts.filter(({ layer }) => placeOf(layer) === device));
+  const beside = draftModelRows(options, plan, devices, settings);
   const row = (name: string, device: number): BreakdownRow => ({
     name,
     weights: device === host ? placed.hostWeights : (placed.weights[device] ?? 0),
@@ -98,7 +101,10 @@ export function breakdown(
     ),
     recurrent: on(state, device),
     compute: device === host ? compute.host : (compute.devices[device] ?? exactly(0)),
-    other: otherOn(model, options, plan, placed, draft, device, settings),
+    other: together(
+      otherOn(model, options, plan, placed, draft, device, settings),
+      beside.find((each) => each.name === name),
+    ),
   });
   return {
     plan,
@@ -127,6 +133,46 @@ function kvPadding(
         : sum,
     0,
   );
+}
+
+/** A draft model has a context like the main one's, with options of its own for types and placement. */
+function draftModelRows(
+  options: LaunchOptions,
+  plan: ContextPlan,
+  devices: readonly MemoryDevice[],
+  { draft, mmprojBytes: _, ...settings }: BudgetSettings,
+): readonly BreakdownRow[] {
+  if (draft === undefined) return [];
+  const { specDraftTypeK, specDraftTypeV, specDraftNgl, specDraftNUbatch, specDraftDevices } = options;
+  const { parallel, kvUnified, batchSize, ubatchSize, flashAttn, kvOffload, opOffload, mainGpu } = options;
+  const own: LaunchOptions = {
+    ctxSize: plan.slot.nCtx,
+    fit: false,
+    ...given({ parallel, kvUnified, batchSize, flashAttn, kvOffload, opOffload, mainGpu }),
+    ...given({ splitMode: options.splitMode, tensorSplit: options.tensorSplit }),
+    ...given({ ubatchSize: (specDraftNUbatch ?? 0) > 0 ? specDraftNUbatch : ubatchSize }),
+    ...given({ cacheTypeK: specDraftTypeK, cacheTypeV: specDraftTypeV, gpuLayers: specDraftNgl }),
+    ...given({ devices: specDraftDevices ?? options.devices }),
+  };
+  return breakdown(draft, own, devices, settings).rows;
+}
+
+/** Without what was not given. */
+function given(options: {
+  readonly [K in keyof LaunchOptions]: LaunchOptions[K] | undefined;
+}): LaunchOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function together(own: Estimate, beside: BreakdownRow | undefined): Estimate {
+  if (beside === undefined) return own;
+  const { weights, kv, recurrent, compute, other } = beside;
+  const certain = weights + kv + recurrent;
+  return {
+    bytes: own.bytes + certain + compute.bytes + other.bytes,
+    low: own.low + certain + compute.low + other.low,
+    high: own.high + certain + compute.high + other.high,
+  };
 }
 
 /** The MTP context and the projector. Factors of its compute buffer as measured; the interval holds the error. */
@@ -194,7 +240,12 @@ function report(
     ...overallVerdict(budgets),
     hostExtras: extras,
     explanation: explain(model, parts, growth),
-    warnings: [...budgetWarnings(model, options, plan, placed, devices, settings.build), ...fitWarnings],
+    warnings: [
+      ...budgetWarnings(model, options, plan, placed, devices, settings.build).filter(
+        ({ code }) => code !== "draftModelNotCounted" || settings.draft === undefined,
+      ),
+      ...fitWarnings,
+    ],
   };
 }
 
