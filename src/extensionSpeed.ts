@@ -181,7 +181,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
       const { besideBaseline } = await import("./node/speedHistory");
       return besideBaseline(await parts.history(), choice, signal);
     },
-    currentKey: async (signal) => keyOf(await parts.gather(signal)),
+    currentKey: async (signal) => keyOf(await parts.gather(signal), parts.settings()),
     importRuns: async (file, key, signal) => {
       const { importRuns } = await import("./node/speedHistory");
       const records = await importRuns(await parts.history(), file, key, signal);
@@ -212,7 +212,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
     },
     learn: async (request) => {
       const last = parts.last();
-      const key = last && (await keyOf(last));
+      const key = last && (await keyOf(last, parts.settings()));
       if (key === undefined) return;
       const record: HistoryRecord = {
         version: 1,
@@ -231,10 +231,14 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
 const noServer = unknown(say`No server is known.`, say`Estimate files or folders first.`);
 
 /** The setup an estimate goes to as a curve's key; undefined where neither server nor model are known. */
-async function keyOf({ server, model, launch }: EstimateParts): Promise<CurveKey | undefined> {
+async function keyOf(
+  { server, model, launch }: EstimateParts,
+  settings: Settings,
+): Promise<CurveKey | undefined> {
   const { speedFlags } = await import("./core/bench/benchArguments");
   const facts = valueOf(server)?.facts;
-  const path = facts?.model.path ?? facts?.model.id ?? (model.known ? launch.model : undefined);
+  const chosen = settings.model === "" ? launch.model : settings.model;
+  const path = facts?.model.path ?? facts?.model.id ?? (model.known ? chosen : undefined);
   return path === undefined
     ? undefined
     : { model: path, build: facts?.build ?? "", flags: speedFlags(launch) };

@@ -2,7 +2,7 @@ import { ProgressLocation, window } from "vscode";
 import { progressText } from "../core/bench/progressText";
 import { planText, type BenchPlan, type StreamPlan } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
-import { count, say, seconds } from "../core/text";
+import { count, say, seconds, type Text } from "../core/text";
 import { toAbortSignal } from "./cancellation";
 import { localized } from "./vscodeText";
 
@@ -42,15 +42,23 @@ export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
   return report;
 }
 
-function summary({ curve, seconds: took, monitor }: ProbeReport): ReturnType<typeof say> {
+function summary({ curve, seconds: took, monitor, warnings }: ProbeReport): Text {
+  const [warning] = warnings;
+  const found = measured(curve, took, monitor);
+  return warning === undefined ? found : say`${found} ${warning}`;
+}
+
+function measured(curve: ProbeReport["curve"], took: number, { verdict }: ProbeReport["monitor"]): Text {
   const deepest = Math.max(...curve.points.map(({ depth, tokens }) => depth + tokens));
-  const measured = say`Prefill measured to ${count(deepest)} tokens in ${seconds(took)}.`;
-  switch (monitor.verdict) {
+  const prefill = say`Prefill measured to ${count(deepest)} tokens in ${seconds(took)}.`;
+  switch (verdict) {
     case "clean":
-      return measured;
+      return prefill;
+    case "drift":
+      return say`${prefill} The machine itself changed meanwhile, so the band is wider.`;
     case "unmonitored":
-      return say`${measured} Nothing watched the machine meanwhile.`;
-    default:
-      return say`${measured} Other programs were at work meanwhile, so the band is wider.`;
+      return say`${prefill} Nothing watched the machine meanwhile.`;
+    case "contaminated":
+      return say`${prefill} Other programs were at work meanwhile, so the band is wider.`;
   }
 }
