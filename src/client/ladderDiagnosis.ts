@@ -1,4 +1,5 @@
 import { ProgressLocation, window } from "vscode";
+import { numberOf, type NumberKind } from "../core/ladder/diagnosisNumber";
 import type { DiagnosisFacts, DiagnosisStep, FactName } from "../core/ladder/diagnosisStep";
 import { logLanguage } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
@@ -74,9 +75,9 @@ const units = {
   seconds: say`Seconds; empty where you do not know.`,
   share: say`A number such as 0.85, 85 % or 2.5; empty where you do not know.`,
   bytes: say`GiB, e.g. 1.5; empty where you do not know.`,
-} as const;
+} as const satisfies Record<NumberKind, Text>;
 
-async function enter({ question }: Question, kind: keyof typeof units): Promise<Answer> {
+async function enter({ question }: Question, kind: NumberKind): Promise<Answer> {
   const typed = await window.showInputBox({
     title: localized(say`Why Does My Long Context Fail?`),
     prompt: `${localized(question)} ${localized(units[kind])}`,
@@ -87,28 +88,6 @@ async function enter({ question }: Question, kind: keyof typeof units): Promise<
   if (typed === undefined) return undefined;
   const value = numberOf(typed, kind);
   return value === undefined ? "unknown" : { value };
-}
-
-/** What was typed in the question's unit; undefined for anything else. */
-export function numberOf(text: string, kind: keyof typeof units): number | undefined {
-  const match = /^(\d+(?:[.,]\d+)?)\s*(k|%|gib|gb|mib|mb)?$/i.exec(text.trim());
-  if (match === null) return undefined;
-  const value = Number((match[1] ?? "").replace(",", "."));
-  const unit = match[2]?.toLowerCase();
-  switch (kind) {
-    case "tokens":
-      return unit === undefined ? value : unit === "k" ? value * 1024 : undefined;
-    case "seconds":
-      return unit === undefined ? value : undefined;
-    case "share":
-      return unit === undefined ? value : unit === "%" ? value / 100 : undefined;
-    case "bytes":
-      return unit === undefined || unit.startsWith("g")
-        ? value * 2 ** 30
-        : unit.startsWith("m")
-          ? value * 2 ** 20
-          : undefined;
-  }
 }
 
 async function show(

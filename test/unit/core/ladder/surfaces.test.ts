@@ -4,6 +4,7 @@ import { formatText } from "../../../../src/core/format";
 import { compareLadders } from "../../../../src/core/ladder/compareLadders";
 import { comparisonMarkdown } from "../../../../src/core/ladder/comparisonMarkdown";
 import { diagnose } from "../../../../src/core/ladder/diagnosis";
+import { numberOf } from "../../../../src/core/ladder/diagnosisNumber";
 import { readFacts } from "../../../../src/core/ladder/diagnosisFacts";
 import { stepCosts } from "../../../../src/core/ladder/feasibility";
 import { historyOfLadder } from "../../../../src/core/ladder/ladderHistory";
@@ -183,4 +184,20 @@ it("a stated disturbance is neither reached nor missed", () => {
   expect(headerOf().plan.criteria.monitor).toBe("stated");
   const found = shownLadder("1", record).report.results.find(({ name }) => name === "monitor");
   expect(found?.passed).toBeNull();
+});
+
+it.each([
+  ["64K", "tokens", 65_536],
+  [" 9216 ", "tokens", 9216],
+  ["85 %", "share", 0.85],
+  ["2,5", "share", 2.5],
+  ["1.5", "bytes", 1.5 * 2 ** 30],
+  ["512 MiB", "bytes", 2 ** 29],
+  ["2 min", "seconds", 120],
+  ["64 GiB", "tokens", undefined],
+  ["many", "tokens", undefined],
+  ["-1", "seconds", undefined],
+  ["", "seconds", undefined],
+] as const)("%j is read as %s: %s", (text, kind, value) => {
+  expect(numberOf(text, kind)).toBe(value);
 });
