@@ -175,6 +175,7 @@ export class Estimates {
         devices: "measure",
         ...(attached !== undefined && { serverLog: attached.logFile }),
         fitProbe: await this.fitProbe(),
+        probePatience: 3000,
         ...(settings.marginBytes !== undefined && { marginBytes: settings.marginBytes }),
         programs: workspace.isTrusted ? programsOf(settings) : "none",
         openVocabulary,

@@ -27,6 +27,8 @@ export interface MemorySetup {
   readonly marginBytes?: number;
   /** Asks llama-fit-params, too, and remembers what it said. */
   readonly fitProbe?: FitProbe;
+  /** Milliseconds its answer is waited for; what comes later counts the next time. Absent: as long as it takes. */
+  readonly probePatience?: number;
   /** Log of the server that runs. */
   readonly serverLog?: string;
 }
@@ -98,7 +100,7 @@ interface Probed {
 }
 
 async function probe(
-  { programs, fitProbe }: MemorySetup,
+  { programs, fitProbe, probePatience }: MemorySetup,
   { model, path }: { readonly model: Model; readonly path: string },
   options: LaunchOptions,
   { devices, settings }: Pick<BudgetBasis, "devices" | "settings">,
@@ -109,7 +111,9 @@ async function probe(
   if (program === undefined) return { warnings: [] };
   try {
     const request = { program, modelPath: path, model, options, devices, settings };
-    const correction = await fitProbe.correction(request, signal);
+    const asked = fitProbe.correction(request, signal);
+    const correction = probePatience === undefined ? await asked : await within(asked, probePatience);
+    if (correction === undefined) return { warnings: [] };
     return {
       probed: { correction, holds: (launch) => sameProbe(model, launch, options) },
       warnings: [],
@@ -118,6 +122,15 @@ async function probe(
     if (!(error instanceof UserError)) throw error;
     return { warnings: [{ code: "probeFailed", message: say`${error.problem} ${error.remedy}` }] };
   }
+}
+
+async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds);
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function without(devices: readonly MemoryDevice[], { devices: held }: MemoryReport): readonly MemoryDevice[] {
