@@ -5,7 +5,7 @@ import { Junctions } from "./junctions";
 import type { PreTokenizer } from "./preTokenizers";
 import { blank, lineFeed, type NextPiece } from "./scanner";
 import type { SplitPieces } from "./regexSplitter";
-import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import { piecesPerCheck, type TextTokenizer, type TokenWork } from "./tokenSink";
 import { blanksForEscapes } from "./escapes";
 
 export function bpeShape(pre: PreTokenizer): BpeShape {
@@ -33,14 +33,8 @@ class ScanningTokenizer implements TextTokenizer {
     readonly lastCut: LastCut,
   ) {}
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     const { merger, next } = this;
     let tokens = 0;
     let pieces = 0;
@@ -64,14 +58,8 @@ class SplittingTokenizer implements TextTokenizer {
     readonly lastCut: LastCut,
   ) {}
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     let tokens = 0;
     for (let from = start; from < end;) {
       check();
@@ -109,14 +97,8 @@ class LineTokenizer implements TextTokenizer {
     this.lastCut = rules.wordsAtBlanks ? beforeLines : betweenJunctions(junctions);
   }
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     const escaped = blanksForEscapes(bytes, start, end, 0);
     const text = this.rules.wordsAtBlanks ? withLeadingBlanks(escaped) : escaped;
     let tokens = 0;

@@ -73,12 +73,11 @@ class VocabularyKernel implements Kernel {
 
   encode(text: TextPiece, options: TokenizeOptions = {}): Int32Array {
     const sink = new TokenSink();
-    const check = options.checkpoint ?? noCheck;
+    const work = { check: options.checkpoint ?? noCheck, sink };
     if (options.addSpecial) for (const id of this.before()) sink.push(id);
     this.parts(this.bytesOf(text), options, true, {
       token: (id) => sink.push(id),
-      text: (tokenizer, bytes, start, end, after) =>
-        tokenizer.tokenize(bytes, start, end, after, check, sink),
+      text: (tokenizer, bytes, start, end, after) => tokenizer.tokenize(bytes, start, end, after, work),
     });
     if (options.addSpecial) for (const id of this.after()) sink.push(id);
     return sink.take();
@@ -129,12 +128,12 @@ class VocabularyKernel implements Kernel {
   }
 
   private counter(options: TokenizeOptions): PartReceiver & { total: () => number } {
-    const check = options.checkpoint ?? noCheck;
+    const work = { check: options.checkpoint ?? noCheck };
     let tokens = options.addSpecial ? this.before().length + this.after().length : 0;
     return {
       token: () => tokens++,
       text: (tokenizer, bytes, start, end, after) => {
-        tokens += tokenizer.tokenize(bytes, start, end, after, check);
+        tokens += tokenizer.tokenize(bytes, start, end, after, work);
       },
       total: () => tokens,
     };
@@ -215,9 +214,9 @@ function tokenizersOf({ keys, tables }: CompiledVocabulary, settings: Vocabulary
 function repairing(inner: TextTokenizer): TextTokenizer {
   return {
     lastCut: inner.lastCut,
-    tokenize(bytes, start, end, after, check, sink) {
+    tokenize(bytes, start, end, after, work) {
       const sound = wellFormed(bytes, start, end);
-      return inner.tokenize(sound, 0, sound.length, after, check, sink);
+      return inner.tokenize(sound, 0, sound.length, after, work);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { packedAt, packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteTrie } from "./byteTrie";
 import { noCut } from "./cuts";
-import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import { piecesPerCheck, type TextTokenizer, type TokenWork } from "./tokenSink";
 
 /** RWKV: always the longest token that fits, byte by byte. */
 export class RwkvTokenizer implements TextTokenizer {
@@ -18,14 +18,8 @@ export class RwkvTokenizer implements TextTokenizer {
     }
   }
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     let tokens = 0;
     for (let at = start; at < end;) {
       if (++tokens % piecesPerCheck === 0) check();

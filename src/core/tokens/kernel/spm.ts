@@ -8,7 +8,13 @@ import { Junctions } from "./junctions";
 import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
 import { longestCachedPiece, PieceCache } from "./pieceCache";
 import { blank } from "./scanner";
-import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import {
+  piecesPerCheck,
+  type Checkpoint,
+  type TextTokenizer,
+  type TokenSink,
+  type TokenWork,
+} from "./tokenSink";
 import { utf8Width } from "./utf8";
 
 /** A SentencePiece vocabulary in plain arrays. */
@@ -138,14 +144,8 @@ export class SpmTokenizer implements TextTokenizer {
     this.longestToken = longest;
   }
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     const text = this.prepare(bytes, start, end, after);
     let tokens = 0;
     let pieces = 0;

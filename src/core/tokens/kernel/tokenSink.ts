@@ -23,19 +23,18 @@ export class TokenSink {
   }
 }
 
+/** What goes with tokenizing: when to stop, and where ids go where they are wanted. */
+export interface TokenWork {
+  readonly check: Checkpoint;
+  readonly sink?: TokenSink;
+}
+
 /** Tokenizes the text between two special tokens. `afterSpecial`: the text is at the start, or follows such a token. */
 export interface TextTokenizer {
   /** Where well-formed text may be cut; the parts are then tokenized in order, only the first as `afterSpecial`. */
   readonly lastCut: LastCut;
-  /** Returns how many tokens the text has; their ids go into `sink` where one is given. */
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    afterSpecial: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number;
+  /** Returns how many tokens the text has. */
+  tokenize(bytes: Uint8Array, start: number, end: number, afterSpecial: boolean, work: TokenWork): number;
 }
 
 /** Called now and then during long work; throws to stop it. */

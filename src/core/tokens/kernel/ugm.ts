@@ -4,7 +4,7 @@ import { ByteTrie } from "./byteTrie";
 import type { TokenTables } from "./compiledVocabulary";
 import { noCut } from "./cuts";
 import { attribute, storedAttributes } from "./specialTokens";
-import type { Checkpoint, TextTokenizer, TokenSink } from "./tokenSink";
+import type { Checkpoint, TextTokenizer, TokenWork } from "./tokenSink";
 import { readCodePoint, utf8Width } from "./utf8";
 
 export interface UgmRules {
@@ -56,14 +56,8 @@ export class UgmTokenizer implements TextTokenizer {
     this.charsmap = tables.charsmap ? new Charsmap(tables.charsmap) : undefined;
   }
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     const ids = this.segment(bytes, start, end, check);
     if (sink) for (const id of ids) sink.push(id);
     return ids.length;

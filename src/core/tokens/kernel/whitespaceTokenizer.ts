@@ -1,6 +1,6 @@
 import { beforeBlanks } from "./cuts";
 import { classAt } from "./scanner";
-import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenWork } from "./tokenSink";
 import { space, toLower } from "./unicodeClasses";
 import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
 
@@ -13,17 +13,10 @@ export class WhitespaceTokenizer implements TextTokenizer {
     private readonly lowercase: boolean,
   ) {}
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, after: boolean, work: TokenWork): number {
     let tokens = 0;
-    this.words(bytes, start, end, check, (word, length) => {
-      tokens += this.inner.tokenize(word, 0, length, after, check, sink);
+    this.words(bytes, start, end, work.check, (word, length) => {
+      tokens += this.inner.tokenize(word, 0, length, after, work);
     });
     return tokens;
   }

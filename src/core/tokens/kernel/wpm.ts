@@ -2,7 +2,13 @@ import { packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteStrings, hashBytes } from "./byteStrings";
 import { duplicateToken } from "./brokenVocabulary";
 import { beforeBlanks } from "./cuts";
-import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenSink } from "./tokenSink";
+import {
+  piecesPerCheck,
+  type Checkpoint,
+  type TextTokenizer,
+  type TokenSink,
+  type TokenWork,
+} from "./tokenSink";
 import {
   isControl,
   mark,
@@ -49,14 +55,8 @@ export class WpmTokenizer implements TextTokenizer {
     this.longest = longest;
   }
 
-  tokenize(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    _after: boolean,
-    check: Checkpoint,
-    sink?: TokenSink,
-  ): number {
+  tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
+    const { check, sink } = work;
     let tokens = 0;
     this.words(bytes, start, end, check, () => (tokens += this.cover(sink)));
     return tokens;
