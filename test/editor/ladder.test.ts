@@ -23,14 +23,22 @@ async function problemsOf(uri: Uri): Promise<readonly Diagnostic[]> {
   });
 }
 
-/** What is exported; the document that was opened with it is closed without the question whether to save it. */
+/** What is exported, and stands in a document of its own. */
 async function exported(format: "markdown" | "json"): Promise<string> {
   const text = await commands.executeCommand<string>("llamaGauge.exportLadderReport", format);
   await until("the document", () =>
-    window.activeTextEditor?.document.getText() === text ? true : undefined,
+    workspace.textDocuments.some((document) => document.isUntitled && document.getText() === text)
+      ? true
+      : undefined,
   );
-  await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
   return text;
+}
+
+/** Without the question whether they are to be saved. */
+async function closeAll(): Promise<void> {
+  for (let tabs = 0; tabs < 20 && window.tabGroups.all.some((group) => group.tabs.length > 0); tabs++) {
+    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  }
 }
 
 interface Slot {
@@ -67,8 +75,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
   after(async () => {
     await server.stop();
     await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
-    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-    await commands.executeCommand("workbench.action.closeAllEditors");
+    await closeAll();
     rmSync(folder, { recursive: true, force: true });
   });
 
