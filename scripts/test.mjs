@@ -49,7 +49,7 @@ const stages = {
     result: "lastLine",
     needs: ["packages", "system", "llamaCpp", "newest"],
   },
-  // a window of its own: a task waits for what other tests left open
+  // a window of its own: what starts servers finds none of the others' state, and leaves none behind
   editorTasks: {
     program: ["scripts/editorTests.mjs", "newest", "startServer"],
     result: "lastLine",
