@@ -38,13 +38,13 @@ export function sampleBetween(
     start,
   }: {
     readonly measured: readonly number[];
-    /** This process and its children: part of the measurement, not of the noise. */
+    /** This process: part of the measurement. What else it started, such as an editor's language servers, is not. */
     readonly own: number;
     readonly logicalCpus: number;
     readonly start: number;
   },
 ): MonitorSample {
-  const ours = withChildren(after.processes, [...measured, own]);
+  const ours = new Set([...withChildren(after.processes, measured), own]);
   const elapsed = Math.max(1e-3, after.at - before.at) * logicalCpus;
   const earlier = new Map(before.processes.map((p) => [p.pid, p]));
   const used = (p: ProcessUse): number => Math.max(0, p.cpuSeconds - (earlier.get(p.pid)?.cpuSeconds ?? 0));

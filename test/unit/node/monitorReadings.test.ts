@@ -106,4 +106,15 @@ describe("what happened between two readings", () => {
     ]);
     expect(sample.otherLlama).toEqual([{ pid: 40, name: "llama-server" }]);
   });
+
+  it("counts what this process started besides, such as an editor's language servers, with the others", () => {
+    const compiler = process(50, 30, 6, "tsserver");
+    const sample = sampleBetween(
+      { ...before, processes: [...before.processes, process(50, 30, 0, "tsserver")] },
+      { ...after, busySeconds: 50 + 25, processes: [...after.processes, compiler] },
+      watch,
+    );
+    expect(sample.foreignCpu).toBeCloseTo(13 / 40, 9);
+    expect(sample.busiest?.[0]).toMatchObject({ name: "tsserver" });
+  });
 });
