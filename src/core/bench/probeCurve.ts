@@ -1,3 +1,4 @@
+import { fitCurve } from "../prefill/curveFit";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import type { Drift } from "./drift";
 import type { MonitorReport } from "./monitorSample";
@@ -18,6 +19,13 @@ export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined
   return Math.max(seen, floor[monitor.verdict], taken / 4);
 }
 
+/** Runs of two and four times the probed depth, in units of the scatter of their probe's spans (docs/prediction.md). */
+const runsByScatter = 1.5;
+
+/**
+ * The curve of a probe. Its spread grows with what the probe's own spans scatter by: whatever makes them differ, such as
+ * other guests of the host that no counter shows, shifts a whole run later as well.
+ */
 export function probeCurve(
   key: CurveKey,
   measured: {
@@ -27,11 +35,13 @@ export function probeCurve(
   },
   spread: number,
 ): DepthCurve {
-  return {
+  const curve: DepthCurve = {
     key,
     points: measured.points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
     generation: measured.generation.toSorted((p, q) => p.depth - q.depth),
     ...(measured.overheadSeconds !== undefined && { overheadSeconds: measured.overheadSeconds }),
     spread,
   };
+  if (curve.points.length === 0) return curve;
+  return { ...curve, spread: Math.max(spread, runsByScatter * fitCurve(curve).noise) };
 }
