@@ -1,5 +1,5 @@
 // Predicted against really read prompts, as a Markdown table: `node bench/predictionLive.mjs [rounds] [probe depth] [setup]`.
-// About eight minutes on a quiet two-core machine; close everything else before.
+// About six minutes on a quiet two-core machine; close everything else before.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { build } from "esbuild";
