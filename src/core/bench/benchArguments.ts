@@ -13,8 +13,8 @@ function modelArguments({ model, hfRepo, hfFile }: LaunchOptions): readonly stri
   return [...given("-hf", hfRepo), ...given("-hff", hfFile)];
 }
 
-function settingArguments(options: LaunchOptions): readonly string[] {
-  const { gpuLayers, kvOffload, opOffload, overrideTensor, tensorSplit, devices } = options;
+/** What both programs write alike. */
+function plainSettings(options: LaunchOptions): readonly string[] {
   return [
     ...given("-b", options.batchSize),
     ...given("-ub", options.ubatchSize),
@@ -22,6 +22,13 @@ function settingArguments(options: LaunchOptions): readonly string[] {
     ...given("-ctk", options.cacheTypeK),
     ...given("-ctv", options.cacheTypeV),
     ...given("-t", options.threads),
+  ];
+}
+
+function settingArguments(options: LaunchOptions): readonly string[] {
+  const { gpuLayers, kvOffload, opOffload, overrideTensor, tensorSplit, devices } = options;
+  return [
+    ...plainSettings(options),
     ...given("-ngl", typeof gpuLayers === "number" ? gpuLayers : gpuLayers === "all" ? 999 : undefined),
     ...given("-ncmoe", options.cpuMoe === true ? 999 : options.nCpuMoe),
     ...given("-sm", options.splitMode),
@@ -43,12 +50,7 @@ export function serverArguments(options: LaunchOptions, context: number): readon
   return [
     ...modelArguments(options),
     ...["-c", String(context), "-np", "1"],
-    ...given("-b", options.batchSize),
-    ...given("-ub", options.ubatchSize),
-    ...given("-fa", options.flashAttn),
-    ...given("-ctk", options.cacheTypeK),
-    ...given("-ctv", options.cacheTypeV),
-    ...given("-t", options.threads),
+    ...plainSettings(options),
     ...given("-ngl", gpuLayers),
     ...(options.cpuMoe === true ? ["-cmoe"] : given("-ncmoe", options.nCpuMoe)),
     ...given("-sm", options.splitMode),

@@ -47,12 +47,6 @@ export function readAnswer(raw: string, keys: readonly string[], opensThinking =
 /** Upper and lower case and white space at the ends make no difference. */
 export const plain = (text: string): string => text.trim().toLowerCase();
 
-/** The value in a reply to the question about a single key. */
-export function readSingle(raw: string, key: string, opensThinking = false): string | undefined {
-  const read = readAnswer(raw, [key], opensThinking);
-  return read.values.get(key);
-}
-
 export function withoutThinking(
   raw: string,
   opensThinking: boolean,

@@ -2,7 +2,7 @@ import type { MonitorReport } from "../bench/monitorSample";
 import type { MachineFacts } from "../bench/historyRecord";
 import type { CurvePoint } from "../prefill/depthCurve";
 import type { Text } from "../text";
-import type { ConstraintPlace, ConstraintResult } from "./constraints";
+import type { ConstraintResult } from "./constraints";
 import type { LadderPlan } from "./plan";
 import type { InvalidReason, ScoredCanary } from "./scoring";
 
@@ -103,11 +103,6 @@ export interface LadderHeader {
 }
 
 export type LadderLine = LadderHeader | LadderStep;
-
-export interface ConstraintMark {
-  readonly place: ConstraintPlace;
-  readonly kept: boolean;
-}
 
 /** What a ladder leaves, whole or broken off. */
 export interface LadderRecord {

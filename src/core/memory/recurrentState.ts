@@ -15,14 +15,5 @@ export function recurrentState(model: Model, plan: ContextPlan): readonly LayerB
   );
 }
 
-/** f32 elements of the largest layer's state of one sequence. */
-export function largestState(model: Model): { readonly shift: number; readonly state: number } {
-  return model.layers.reduce(
-    (most, { state }) =>
-      state !== undefined && state.state + state.shift > most.state + most.shift ? state : most,
-    { shift: 0, state: 0 },
-  );
-}
-
 export const sumBytes = (parts: readonly LayerBytes[]): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -80,11 +80,7 @@ export function parseDepthCurve(document: unknown, options: { readonly empty?: b
   };
 }
 
-/** Whether two curves were measured on the same model, build, flags and machine, and may be joined. */
-export function sameKey(one: CurveKey, other: CurveKey): boolean {
-  return differingFields(one, other).length === 0;
-}
-
+/** What keeps two curves apart: they may be joined only where this is empty. */
 export function differingFields(one: CurveKey, other: CurveKey): readonly (keyof CurveKey)[] {
   const fields = ["model", "build", "flags", "backend", "hardware"] as const;
   return fields.filter((field) => (one[field] ?? "") !== (other[field] ?? ""));

@@ -4,11 +4,9 @@ import { count, say } from "../../core/text";
 import type { View } from "../view";
 import { milliseconds } from "../words";
 import { costLayout, type CostKind } from "./curveCostLayout";
+import { anchor, below, left, plotWidth } from "./curveFrame";
 
-const left = 58;
-const right = 14;
 const above = 12;
-const below = 26;
 const boxHeight = 110;
 
 /** Milliseconds per token by depth: what was measured, and the line the predictions use. */
@@ -19,7 +17,7 @@ export function costCurve(
   furthest: number,
   width: number,
 ): TemplateResult | undefined {
-  const box = { width: Math.max(80, width - left - right), height: boxHeight };
+  const box = { width: plotWidth(width), height: boxHeight };
   const layout = costLayout(curve, kind, furthest, box);
   if (layout === undefined) return undefined;
   const { words } = view;
@@ -29,7 +27,6 @@ export function costCurve(
       : say`Milliseconds per generated token by depth; the table lists them.`,
   );
   const height = above + boxHeight + below;
-  const anchor = (at: number): string => (at < 12 ? "start" : at > box.width - 30 ? "end" : "middle");
   return html`<svg
     class="wait cost ${kind}"
     width=${width}
@@ -45,7 +42,7 @@ export function costCurve(
       )}
       ${layout.depthTicks.map(
         ({ at, value }) =>
-          svg`<text class="dim" x=${at} y=${boxHeight + 18} text-anchor=${anchor(at)}>${words(say`${count(value)}`)}</text>`,
+          svg`<text class="dim" x=${at} y=${boxHeight + 18} text-anchor=${anchor(at, box.width)}>${words(say`${count(value)}`)}</text>`,
       )}
       <path class="likely" d=${layout.line} />
       ${layout.measured.map(

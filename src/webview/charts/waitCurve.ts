@@ -2,13 +2,11 @@ import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { count, say, seconds } from "../../core/text";
 import type { View } from "../view";
+import { anchor, below, left, plotWidth } from "./curveFrame";
 import { curveLayout, type CurveMark } from "./curveLayout";
 import { textWidth } from "./labels";
 
-const left = 58;
-const right = 14;
 const above = 18;
-const below = 26;
 const boxHeight = 190;
 
 /** Time to the first token by length of the prompt: likely, band, where it was measured, and this prompt. */
@@ -19,7 +17,7 @@ export function waitCurve(
   furthest: number,
   width: number,
 ): TemplateResult {
-  const box = { width: Math.max(80, width - left - right), height: boxHeight };
+  const box = { width: plotWidth(width), height: boxHeight };
   const layout = curveLayout(curve, prompt, furthest, box);
   const height = above + boxHeight + below;
   const label = view.words(say`Time to the first token by tokens of the prompt; the table lists it.`);
@@ -64,8 +62,3 @@ function promptMark(view: View, mark: CurveMark, width: number): SVGTemplateResu
 
 const describe = (view: View, mark: CurveMark): string =>
   view.words(say`${count(mark.tokens)} tokens: ${seconds(mark.seconds)}`);
-
-function anchor(at: number, width: number): "start" | "middle" | "end" {
-  if (at < 12) return "start";
-  return at > width - 30 ? "end" : "middle";
-}
