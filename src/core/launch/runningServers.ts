@@ -94,15 +94,3 @@ export function serverUrls({ host, port, apiPrefix = "" }: LaunchOptions): strin
     return ports.map((each) => `http://${inUrl}:${each}${apiPrefix}`);
   });
 }
-
-/** What changed between two looks at the process list; a pid that was given to another program counts as new. */
-export function changedServers(
-  before: readonly RunningServer[],
-  after: readonly RunningServer[],
-): { readonly appeared: readonly RunningServer[]; readonly gone: readonly RunningServer[] } {
-  const same = (a: RunningServer) => (b: RunningServer) => a.pid === b.pid && a.started === b.started;
-  return {
-    appeared: after.filter((server) => !before.some(same(server))),
-    gone: before.filter((server) => !after.some(same(server))),
-  };
-}

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  changedServers,
-  runningServers,
-  type ListedProcess,
-} from "../../../../src/core/launch/runningServers";
+import { runningServers, type ListedProcess } from "../../../../src/core/launch/runningServers";
 
 const listed = (pid: number, argv: string, more: Partial<ListedProcess> = {}): ListedProcess => ({
   pid,
@@ -77,16 +73,5 @@ describe("llama-servers in a list of processes", () => {
     ]);
     expect(found[0]?.needsKey).toBe(true);
     expect(JSON.stringify(found)).not.toContain("hunter2");
-  });
-
-  it("notices what appeared and what is gone", () => {
-    const look = (...processes: ListedProcess[]) => runningServers(processes);
-    const before = look(listed(1, "llama-server -m a", { started: "10:00" }), listed(2, "llama-server -m b"));
-    const after = look(listed(1, "llama-server -m a", { started: "11:00" }), listed(2, "llama-server -m b"));
-    const { appeared, gone } = changedServers(before, after);
-    expect([appeared.map(({ started }) => started), gone.map(({ started }) => started)]).toEqual([
-      ["11:00"],
-      ["10:00"],
-    ]);
   });
 });
