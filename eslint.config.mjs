@@ -26,6 +26,19 @@ export default tseslint.config(
   },
   { files: ["src/cli.ts", "test/**/*.ts", "bench/**/*.ts"], rules: { "no-console": "off" } },
   {
+    files: ["test/ui/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector:
+            "CallExpression[callee.name='expect'] > AwaitExpression > CallExpression[callee.property.name=/^(count|innerText|allInnerTexts|textContent|getAttribute|inputValue|isChecked|isVisible|isEnabled)$/]",
+          message: "A page is drawn a frame after what it was told: expect.poll.",
+        },
+      ],
+    },
+  },
+  {
     files: ["scripts/**/*.mjs", "bench/**/*.mjs", "test/**/*.mjs"],
     extends: [js.configs.recommended],
     languageOptions: {

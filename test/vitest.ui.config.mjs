@@ -10,5 +10,6 @@ export default defineConfig({
     retry: 1,
     testTimeout: 90_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 });

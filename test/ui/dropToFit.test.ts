@@ -50,7 +50,7 @@ describe("a prompt that does not fit, in the packaged extension with a real llam
     const lock = rows.filter({ hasText: "package-lock.json" });
     await lock.filter({ hasText: "lock file" }).waitFor();
     const box = lock.locator(".monaco-custom-toggle, [role=checkbox]").first();
-    expect(await box.getAttribute("aria-checked")).toBe("false");
+    await expect.poll(() => box.getAttribute("aria-checked")).toBe("false");
     const room = workbench.webview().getByRole("region", { name: "Room" });
     const before = await room.getByText("files are in the prompt.").innerText();
     await box.click();

@@ -95,7 +95,7 @@ describe("choosing a server that wants an API key", () => {
 
   it("asks for the key, and does not show it", async () => {
     await workbench.page.locator(".quick-input-title", { hasText: `API key for ${server.url}` }).waitFor();
-    expect(await input().getAttribute("type")).toBe("password");
+    await expect.poll(() => input().getAttribute("type")).toBe("password");
     await workbench.screenshot("api-key");
     await input().fill(apiKey);
     await workbench.page.keyboard.press("Enter");

@@ -46,7 +46,7 @@ async function openWalkthrough(): Promise<void> {
 describe("a newcomer with a running server and nothing configured", () => {
   it("is offered a walkthrough of which nothing is done", async () => {
     await openWalkthrough();
-    expect(await workbench.page.locator(".codicon-getting-started-step-checked").count()).toBe(0);
+    await expect.poll(() => workbench.page.locator(".codicon-getting-started-step-checked").count()).toBe(0);
     await workbench.screenshot("walkthrough");
   });
 
@@ -108,10 +108,10 @@ describe("what a screen reader says", () => {
     await workbench.togglePane("Tokens", true);
     const row = workbench.pane("Tokens").locator(".monaco-list-row").first();
     await row.waitFor();
-    expect(await row.getAttribute("aria-label")).toMatch(
-      /: [\d,]+ tokens( in [\d,]+ files)?, [\d.]+ % of all/,
-    );
+    await expect
+      .poll(() => row.getAttribute("aria-label"))
+      .toMatch(/: [\d,]+ tokens( in [\d,]+ files)?, [\d.]+ % of all/);
     const box = row.getByRole("checkbox");
-    expect(await box.getAttribute("aria-label")).toBe("src in the prompt");
+    await expect.poll(() => box.getAttribute("aria-label")).toBe("src in the prompt");
   });
 });

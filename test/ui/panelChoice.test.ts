@@ -46,12 +46,14 @@ describe("choosing files on the panel's page", () => {
     await show(marked(sampleReport()));
     const room = panel.page.getByRole("region", { name: "Room" });
     const tile = room.locator(".tile.marked");
-    expect(await tile.locator("title").textContent()).toContain("package-lock.json is a lock file.");
+    await expect
+      .poll(() => tile.locator("title").textContent())
+      .toContain("package-lock.json is a lock file.");
     const kinds = room.getByRole("list", { name: "Files a prompt may do without" });
-    expect(await kinds.innerText()).toMatch(/lock file\s+1,610\s+1 file/);
+    await expect.poll(() => kinds.innerText()).toMatch(/lock file\s+1,610\s+1 file/);
     await room.getByRole("button", { name: "Table" }).click();
     const row = room.getByRole("row", { name: /package-lock\.json/ });
-    expect(await row.getByRole("cell").last().innerText()).toBe("lock file");
+    await expect.poll(() => row.getByRole("cell").last().innerText()).toBe("lock file");
   });
 
   it("asks to leave a file out, a whole kind, and to make it fit", async () => {
@@ -83,7 +85,7 @@ describe("choosing files on the panel's page", () => {
     expect(await actions()).toEqual([{ type: "leaveOut", paths: [risky.file.path], out: true }]);
     await room.getByRole("button", { name: "Table" }).click();
     const row = room.getByRole("row", { name: risky.file.label });
-    expect(await row.getByRole("cell").last().innerText()).toBe("may crash llama-server");
+    await expect.poll(() => row.getByRole("cell").last().innerText()).toBe("may crash llama-server");
   });
 
   it("shows another choice of the same files without getting them again", async () => {
@@ -98,8 +100,8 @@ describe("choosing files on the panel's page", () => {
     await page.getByRole("heading", { level: 1, name: /^Fits\. ≈ / }).waitFor();
     const room = page.getByRole("region", { name: "Room" });
     await room.getByText("9 of 12 files are in the prompt.").waitFor();
-    expect(await room.locator(".tile.out").count()).toBe(3);
-    expect(await room.getByRole("checkbox", { name: /lock file/ }).isChecked()).toBe(false);
+    await expect.poll(() => room.locator(".tile.out").count()).toBe(3);
+    await expect.poll(() => room.getByRole("checkbox", { name: /lock file/ }).isChecked()).toBe(false);
     await panel.page.screenshot({ path: "out/screenshots/panel-choice.png", fullPage: true });
     await room.getByText("Take all back in").click();
     expect(await actions()).toEqual([{ type: "command", command: "includeAll" }]);

@@ -63,7 +63,7 @@ describe("the ladder's card", () => {
           await panel.setTheme(theme);
           await card.screenshot({ path: path.join(folder, `${name}-${theme}-${language}.png`) });
         }
-        expect(await card.innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+        await expect.poll(() => card.innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
       });
     }
   });
@@ -71,7 +71,9 @@ describe("the ladder's card", () => {
   it("shows what a real run found, as a picture and as tables", async () => {
     await withLadder("forgets", {}, async ({ page }, card) => {
       const heading = card.getByRole("heading", { level: 3 });
-      expect(await heading.innerText()).toBe("Not verified at 12,288 tokens; recall held to 8,192 tokens");
+      await expect
+        .poll(() => heading.innerText())
+        .toBe("Not verified at 12,288 tokens; recall held to 8,192 tokens");
       const bars = await card.locator("svg.ladder .share").count();
       const low = await card.locator("svg.ladder .share.low").count();
       expect(low).toBeGreaterThan(0);
@@ -98,9 +100,9 @@ describe("the ladder's card", () => {
 
   it("says which window was verified, how often", async () => {
     await withLadder("passed", {}, async (_, card) => {
-      expect(await card.getByRole("heading", { level: 3 }).innerText()).toBe(
-        "Verified window: 12,288 tokens, 3 of 3 runs passed",
-      );
+      await expect
+        .poll(() => card.getByRole("heading", { level: 3 }).innerText())
+        .toBe("Verified window: 12,288 tokens, 3 of 3 runs passed");
     });
   });
 
@@ -133,7 +135,7 @@ describe("the ladder's card", () => {
   it("stands below the page that asks for a first estimate, and is gone without a ladder", async () => {
     const idle = sampleStates.idle();
     await withLadder("forgets", {}, async (_, card) => card.getByRole("img").first().waitFor(), idle);
-    await withLadder("none", {}, async (_, card) => expect(await card.count()).toBe(0), idle);
+    await withLadder("none", {}, async (_, card) => await expect.poll(() => card.count()).toBe(0), idle);
   });
 
   it.each([320, 560, 1000])("reflows to %i pixels", async (width) => {

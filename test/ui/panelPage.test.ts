@@ -50,8 +50,10 @@ describe("the panel's page", () => {
     async (state) => {
       for (const language of ["en", "ja"] as const) {
         await withState(state, { language, trusted: state !== "failed" }, async ({ page }) => {
-          expect(await page.locator("html").getAttribute("lang")).toBe(language);
-          expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+          await expect.poll(() => page.locator("html").getAttribute("lang")).toBe(language);
+          await expect
+            .poll(() => page.locator("main").innerText())
+            .not.toMatch(/\{\d\}|undefined|NaN|\[object/);
           const cutOff = await page.evaluate(() =>
             Array.from(document.querySelectorAll("main *"))
               .filter((element) => getComputedStyle(element).textOverflow === "ellipsis")
@@ -74,14 +76,10 @@ describe("the panel's page", () => {
   it("answers in one sentence first", async () => {
     await withState("fits", {}, async ({ page }) => {
       const heading = page.getByRole("heading", { level: 1 });
-      expect(await heading.innerText()).toMatch(/^Fits\. 19,440 of 32,512 tokens/);
-      expect(await page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
-        "Room",
-        "Memory",
-        "Wait",
-        "Measured speed",
-        "Ladder",
-      ]);
+      await expect.poll(() => heading.innerText()).toMatch(/^Fits\. 19,440 of 32,512 tokens/);
+      await expect
+        .poll(() => page.getByRole("heading", { level: 2 }).allInnerTexts())
+        .toEqual(["Room", "Memory", "Wait", "Measured speed", "Ladder"]);
     });
   });
 
@@ -92,14 +90,15 @@ describe("the panel's page", () => {
       await table.focus();
       await page.keyboard.press("Enter");
       const rows = room.getByRole("table", { name: "Files by tokens" }).getByRole("row");
-      expect(await rows.count()).toBe(13);
-      expect(await rows.nth(1).innerText()).toMatch(/^src\/server\/server\.cpp\s+4,210\s+22 %/);
-      expect(await table.getAttribute("aria-pressed")).toBe("true");
+      await expect.poll(() => rows.count()).toBe(13);
+      await expect.poll(() => rows.nth(1).innerText()).toMatch(/^src\/server\/server\.cpp\s+4,210\s+22 %/);
+      await expect.poll(() => table.getAttribute("aria-pressed")).toBe("true");
       const memory = page.getByRole("region", { name: "Memory" });
       await memory.getByRole("button", { name: "Table" }).click();
-      expect(
-        await memory.getByRole("table", { name: "Memory by device" }).getByRole("row").nth(1).innerText(),
-      ).toMatch(/^CUDA0\s+11\.4 GiB\s+922 MiB\s+410 MiB\s+12\.7 GiB\s+23\.2 GiB/);
+      const device = memory.getByRole("table", { name: "Memory by device" }).getByRole("row").nth(1);
+      await expect
+        .poll(() => device.innerText())
+        .toMatch(/^CUDA0\s+11\.4 GiB\s+922 MiB\s+410 MiB\s+12\.7 GiB\s+23\.2 GiB/);
     });
   });
 
@@ -135,10 +134,10 @@ describe("the panel's page", () => {
   it("shows progress over the last report, and can cancel", async () => {
     await withState("counting", {}, async (panel) => {
       const { page } = panel;
-      expect(await page.locator(".notice.counting[role=status]").innerText()).toContain(
-        "31 of 48 files, 12,345 tokens",
-      );
-      expect(await page.getByRole("progressbar").getAttribute("value")).toBe("31");
+      await expect
+        .poll(() => page.locator(".notice.counting[role=status]").innerText())
+        .toContain("31 of 48 files, 12,345 tokens");
+      await expect.poll(() => page.getByRole("progressbar").getAttribute("value")).toBe("31");
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.getByRole("button", { name: "Cancel" }).click();
       expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "cancel" });
@@ -147,7 +146,7 @@ describe("the panel's page", () => {
 
   it("tells a failure and keeps the last report under it", async () => {
     await withState("failedWithReport", {}, async ({ page }) => {
-      expect(await page.getByRole("alert").innerText()).toContain("does not answer");
+      await expect.poll(() => page.getByRole("alert").innerText()).toContain("does not answer");
       await page.getByRole("button", { name: "Try again" }).waitFor();
       await page.getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
     });
@@ -213,7 +212,7 @@ describe("the panel's page", () => {
       const milliseconds = await panel.page.evaluate(showManyFiles, sampleReport());
       expect(milliseconds).toBeLessThan(1500);
       const room = panel.page.getByRole("region", { name: "Room" });
-      expect(await room.locator(".tile").count()).toBeLessThan(600);
+      await expect.poll(() => room.locator(".tile").count()).toBeLessThan(600);
       await room.getByRole("button", { name: "Table" }).click();
       await room.getByRole("button", { name: "Show all 20,000 files" }).waitFor();
     });

@@ -72,7 +72,9 @@ describe("measured speed on the panel's page", () => {
             const file = `speed-${name}-${theme}-${language}.png`;
             await page.screenshot({ path: path.join(folder, file), fullPage: true });
           }
-          expect(await page.locator("main").innerText()).not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+          await expect
+            .poll(() => page.locator("main").innerText())
+            .not.toMatch(/\{\d\}|undefined|NaN|\[object/);
           await page.setViewportSize({ width: 320, height: 700 });
           expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
           await page.setViewportSize({ width: 1000, height: 900 });
@@ -85,9 +87,11 @@ describe("measured speed on the panel's page", () => {
   it("says the wait in one line, with its band, its probe's depth and age, and the second question", async () => {
     await withSpeed(measuredReport(), someRuns, async ({ page }) => {
       const wait = page.getByRole("region", { name: "Wait" });
-      expect(await wait.locator(".answer").innerText()).toMatch(
-        /^≈ [\d.]+ (s|min) \([\d.]+ (s|min) – [\d.]+ (s|min)\), probed to 73,728 tokens 3 days ago; then 1\d\.\d t\/s$/,
-      );
+      await expect
+        .poll(() => wait.locator(".answer").innerText())
+        .toMatch(
+          /^≈ [\d.]+ (s|min) \([\d.]+ (s|min) – [\d.]+ (s|min)\), probed to 73,728 tokens 3 days ago; then 1\d\.\d t\/s$/,
+        );
       // recurrent: the checkpoint before the last ubatch is read again
       await wait
         .getByText(/reads 516 tokens again \(recurrent state is kept at checkpoints only\): ≈ /)
@@ -102,7 +106,7 @@ describe("measured speed on the panel's page", () => {
       await wait.getByRole("button", { name: "Table" }).click();
       const rows = wait.getByRole("table", { name: "Time to the first token" }).getByRole("row");
       // 65,536 tokens at the first chunk's 26.1 s per 8,192 tokens
-      expect(await rows.filter({ hasText: "32,768" }).innerText()).toMatch(/104 s$/);
+      await expect.poll(() => rows.filter({ hasText: "32,768" }).innerText()).toMatch(/104 s$/);
     });
   });
 
@@ -125,11 +129,13 @@ describe("measured speed on the panel's page", () => {
       await measured.getByRole("button", { name: "Table" }).click();
       const spans = measured.getByRole("table", { name: "Measured spans of prefill" }).getByRole("row");
       // 26.1 s for 8,192 tokens
-      expect(await spans.nth(1).innerText()).toMatch(/^0\s+8,192\s+3\.19 ms\s+314 t\/s$/);
+      await expect.poll(() => spans.nth(1).innerText()).toMatch(/^0\s+8,192\s+3\.19 ms\s+314 t\/s$/);
       await measured.getByText("History: 2 runs").click();
       const history = measured.getByRole("table", { name: "History of measurements" }).getByRole("row");
-      expect(await history.nth(1).innerText()).toMatch(/probe in use.*73,728.*contaminated.*cargo/s);
-      expect(await history.nth(2).innerText()).toMatch(/baseline “before the update”/);
+      await expect
+        .poll(() => history.nth(1).innerText())
+        .toMatch(/probe in use.*73,728.*contaminated.*cargo/s);
+      await expect.poll(() => history.nth(2).innerText()).toMatch(/baseline “before the update”/);
       await measured.getByText("1 line of the history cannot be read here; it is kept.").waitFor();
     });
   });
@@ -138,10 +144,10 @@ describe("measured speed on the panel's page", () => {
     await withSpeed(sampleReport(), probing, async (panel) => {
       const wait = panel.page.getByRole("region", { name: "Wait" });
       const notice = wait.getByRole("status");
-      expect(await notice.innerText()).toMatch(
-        /31 s to go\.\s+The probe will prefill 16,384 tokens; about 48 s\./,
-      );
-      expect(await notice.getByRole("progressbar").getAttribute("value")).toBe("0.4");
+      await expect
+        .poll(() => notice.innerText())
+        .toMatch(/31 s to go\.\s+The probe will prefill 16,384 tokens; about 48 s\./);
+      await expect.poll(() => notice.getByRole("progressbar").getAttribute("value")).toBe("0.4");
       await notice.getByText("Stop").click();
       expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "cancelMeasurement" });
     });

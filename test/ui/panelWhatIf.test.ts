@@ -54,12 +54,12 @@ describe("what-if on the panel's page", () => {
   it("asks for every step of the context slider, by keyboard, and shows all three answers", async () => {
     const { page } = panel;
     const slider = memory().getByRole("slider", { name: "context -c" });
-    expect(await slider.getAttribute("aria-valuetext")).toBe("65,536 tokens");
+    await expect.poll(() => slider.getAttribute("aria-valuetext")).toBe("65,536 tokens");
     await slider.focus();
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("End");
     expect(await changes()).toEqual([{ ctxSize: 81_920 }, { ctxSize: 262_144 }]);
-    expect(await slider.getAttribute("aria-valuetext")).toBe("262,144 tokens");
+    await expect.poll(() => slider.getAttribute("aria-valuetext")).toBe("262,144 tokens");
 
     await panel.send(answer({ ctxSize: 262_144 }));
     await page.getByText("What if: -c 262144").waitFor();
@@ -93,7 +93,9 @@ describe("what-if on the panel's page", () => {
     expect((await changes()).at(-1)).toEqual({});
     await panel.send({ type: "whatIf" });
     await page.getByText("What if: -ctk q8_0").waitFor({ state: "detached" });
-    expect(await memory().getByRole("combobox", { name: "KV type of K -ctk" }).inputValue()).toBe("f16");
+    await expect
+      .poll(() => memory().getByRole("combobox", { name: "KV type of K -ctk" }).inputValue())
+      .toBe("f16");
   });
 
   it("has no wait for options nobody measured, and says so", async () => {
@@ -147,7 +149,7 @@ describe("what-if on the panel's page", () => {
     await panel.show({ status: "ready", report, stale: false });
     await memory().getByText("CUDA0: llama-fit-params says 100 MiB more for compute buffers").waitFor();
     const rows = memory().getByRole("table", { name: "Computed and reported" }).getByRole("row");
-    expect(await rows.count()).toBe(5);
+    await expect.poll(() => rows.count()).toBe(5);
   });
 });
 
@@ -208,11 +210,13 @@ describe("the budget's picture", () => {
       const folder = path.join(screenshotFolder, "memory");
       await mkdir(folder, { recursive: true });
       await memory().screenshot({ path: path.join(folder, `panel-${name.replace(" ", "-")}.png`) });
-      expect(await memory().locator(".legend").innerText()).toMatch(/to stay free.*other programs/s);
+      await expect
+        .poll(() => memory().locator(".legend").innerText())
+        .toMatch(/to stay free.*other programs/s);
       const tightest = devices.length === 2 ? "CUDA0" : "RPC1";
-      expect(await memory().locator(".tightest").innerText()).toMatch(
-        new RegExp(`^${tightest} (lacks|is the tightest device)`),
-      );
+      await expect
+        .poll(() => memory().locator(".tightest").innerText())
+        .toMatch(new RegExp(`^${tightest} (lacks|is the tightest device)`));
       await memory().getByRole("button", { name: "Table" }).click();
       const rows = memory().getByRole("table", { name: "Memory by device" }).getByRole("row");
       await expect.poll(() => rows.count()).toBe(1 + devices.length);

@@ -36,7 +36,7 @@ describe("a window on files that are on no disk", () => {
     const input = onNoDisk.page.locator(".quick-input-widget input").first();
     await input.fill(">Llama Gauge: Estimate ");
     await onNoDisk.quickPickRow("Llama Gauge: Estimate Open Editors").waitFor();
-    expect(await onNoDisk.quickPickRow("Llama Gauge: Estimate Workspace").count()).toBe(0);
+    await expect.poll(() => onNoDisk.quickPickRow("Llama Gauge: Estimate Workspace").count()).toBe(0);
     await onNoDisk.page.keyboard.press("Escape");
   });
 
@@ -46,9 +46,11 @@ describe("a window on files that are on no disk", () => {
     await onNoDisk.runCommand("Llama Gauge: Estimate Open Editors");
     const tokens = /[\d,]+ tokens/;
     await onNoDisk.statusBarItem().filter({ hasText: tokens }).waitFor();
-    expect(await onDisk.statusBarItem().innerText()).not.toMatch(tokens);
+    await expect.poll(() => onDisk.statusBarItem().innerText()).not.toMatch(tokens);
     await onDisk.contextMenu(["src"], "Llama Gauge: Estimate Context Cost");
     await onDisk.statusBarItem().filter({ hasText: tokens }).waitFor();
-    expect(await onDisk.statusBarItem().innerText()).not.toBe(await onNoDisk.statusBarItem().innerText());
+    await expect
+      .poll(() => onDisk.statusBarItem().innerText())
+      .not.toBe(await onNoDisk.statusBarItem().innerText());
   });
 });

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { format, parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { launchBrowser } from "./browser";
+import { extensionLog } from "./extensionLog";
 import { startVscodeServer, type VscodeServer } from "./vscodeServer";
 import { workbenchUrl } from "./workbenchUrl";
 
@@ -57,7 +58,9 @@ async function runTests(commandLine: readonly string[], signal: AbortSignal): Pr
       extensionTestsPath: entryPoint(text(values.extensionTestsPath)),
       disableExtensions: values["disable-extensions"] === true,
     });
-    return await testsExitCode(await context.newPage(), url, server, signal);
+    const exitCode = await testsExitCode(await context.newPage(), url, server, signal);
+    if (exitCode !== 0) console.error(`The extension's log:\n${await extensionLog(server.userDataDir)}`);
+    return exitCode;
   } finally {
     await browser?.close().catch(() => undefined);
     if (verbose && server) console.error(server.log());

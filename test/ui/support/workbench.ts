@@ -23,6 +23,7 @@ import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
 import { afterEach } from "vitest";
 import { repository } from "../../support/repository";
 import { launchBrowser } from "../../support/vscodeHost/browser";
+import { extensionLog } from "../../support/vscodeHost/extensionLog";
 import type { HostName } from "../../support/vscodeHost/installation";
 import { startVscodeServer, type VscodeServer } from "../../support/vscodeHost/vscodeServer";
 import { workbenchUrl } from "../../support/vscodeHost/workbenchUrl";
@@ -239,6 +240,22 @@ export class Workbench {
     return file;
   }
 
+  /** What asks for attention in the window, the panel's text, and the end of the extension's log. */
+  async inWords(): Promise<string> {
+    const places: readonly (readonly [string, Locator])[] = [
+      ["dialog", this.page.locator(".monaco-dialog-box")],
+      ["quick pick", this.page.locator(".quick-input-widget:visible")],
+      ["notification", this.page.locator(".notification-list-item")],
+      ["status bar", this.page.locator('.statusbar-item[id^="llama-gauge."]')],
+      ["tab", this.page.locator(".tab.active")],
+      ["panel", this.webview().locator("main")],
+    ];
+    const texts = places.map(async ([name, place]) =>
+      (await place.allInnerTexts().catch(() => [])).map((text) => `${name}: ${text}`),
+    );
+    return [...(await Promise.all(texts)).flat(), await extensionLog(this.server.userDataDir)].join("\n");
+  }
+
   /** Closes the window, the browser and the server, and removes the profile and the copied workspace. */
   async close(): Promise<void> {
     await this.browser.close();
@@ -291,11 +308,13 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   }
 }
 
-/** Leaves a picture of the window behind for every test of the file that fails. */
+/** For every test of the file that fails: a picture of the window, and in words what it shows and what was logged. */
 export function screenshotWhenFailed(workbench: () => Workbench | undefined): void {
   afterEach(async ({ task }) => {
-    if (task.result?.state !== "fail") return;
-    await workbench()?.screenshot(`failed-${task.name.replaceAll(/[^\p{L}\p{N}]+/gu, "-")}`);
+    const shown = workbench();
+    if (task.result?.state !== "fail" || shown === undefined) return;
+    await shown.screenshot(`failed-${task.name.replaceAll(/[^\p{L}\p{N}]+/gu, "-")}`);
+    console.error(`The window after “${task.name}”:\n${await shown.inWords()}`);
   });
 }
 
