@@ -4,6 +4,7 @@ import type { Model } from "../model/model";
 import { count, say, type Text } from "../text";
 import { isQuantised, type ContextPlan } from "./contextPlan";
 import { isHost, type MemoryDevice } from "./devices";
+import { placedByUser } from "./fitLayers";
 import type { MemoryWarning } from "./memoryReport";
 import type { Placement } from "./placement";
 
@@ -178,12 +179,7 @@ function placementWarnings(
     );
   }
   if (gpus.length > 0 && options.fit !== false) {
-    const flags = [
-      typeof asked === "number" ? "-ngl" : undefined,
-      options.tensorSplit === undefined ? undefined : "-ts",
-      (options.overrideTensor ?? []).length === 0 ? undefined : "-ot",
-    ].filter((flag) => flag !== undefined);
-    const [first] = flags;
+    const [first] = placedByUser(options);
     if (first !== undefined) {
       warn(
         "fitCannotMove",

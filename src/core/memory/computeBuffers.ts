@@ -264,13 +264,16 @@ function divided(
     copies: 1,
     flashScratch: "other",
   });
-  const fetches = options.opOffload === false ? undefined : placed.hostMatrices();
+  const matrices = placed.hostMatrices();
+  const away = layersOf(matrices);
   const devices = placed.devices.map(({ backend }, device) => {
+    // matrices on the host are fetched by the first device that does so, whoever has the layer
+    const offloads = device === 0 && options.opOffload !== false && backend !== "rpc";
     const used = placed.layerDevice.includes(device);
-    if (!used && (backend === "rpc" || fetches === undefined || device > 0)) return exactly(0);
+    if (!used && !offloads) return exactly(0);
     const own = layers.filter((layer) => {
       const on = placed.layerDevice[layer.index] ?? host;
-      return on === device || (on === host && device === 0 && fetches !== undefined && backend !== "rpc");
+      return on === device || (offloads && (on === host || away.has(layer.index)));
     });
     const logits =
       placed.outputDevice === device || (placed.outputDevice === host && plan.outputs >= offloadRows);
@@ -283,7 +286,7 @@ function divided(
         end: logits ? "logits" : "handover",
         copies: 1,
         flashScratch: backend,
-        ...(fetches === undefined || backend === "rpc" ? {} : { hostMatrices: fetches }),
+        ...(offloads ? { hostMatrices: matrices } : { expertsElsewhere: matrices }),
         hostCache: (layer) => !plan.kvOffload || placed.layerDevice[layer.index] === host,
       },
       alignmentOf(backend),
@@ -294,7 +297,7 @@ function divided(
       plan.kvOffload ? fetched / 2 : fetched,
       own.some(sharesCache) ? fetchedByShared * fetched : 0,
     );
-    const least = fetches === undefined || backend === "rpc" ? 0.3 : 0.7;
+    const least = offloads ? 0.7 : 0.3;
     return { bytes: replayed, low: Math.floor(replayed * least), high: Math.ceil(replayed * 1.1 + once) };
   });
   const { compute, inputs } = computeOfStage(model, plan, stage("tokens", "logits"), 32);
@@ -309,6 +312,16 @@ function divided(
       }
     : { bytes: compute, low: small * 0.5, high: compute * 1.1 };
   return { devices, host: onHost, copies: 1 };
+}
+
+/** Layers that have matrices on the host. */
+function layersOf(matrices: ReadonlyMap<string, number>): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const name of matrices.keys()) {
+    const layer = /^blk\.(\d+)\./.exec(name)?.[1];
+    if (layer !== undefined) found.add(Number(layer));
+  }
+  return found;
 }
 
 /** The largest layer's cache among those a device has to fetch from the host. */

@@ -1,10 +1,11 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
 import { count, say } from "../text";
+import { contextPlan, usesMtp } from "./contextPlan";
 import { isHost, type MemoryDevice } from "./devices";
+import { optionsOf, placedByUser, shareLayers, type DeviceShare } from "./fitLayers";
 import { breakdown, marginOf, type Breakdown, type BudgetSettings } from "./memoryBudget";
 import type { MemoryWarning } from "./memoryReport";
-import { contextPlan } from "./contextPlan";
 
 export interface Fitted {
   readonly options: LaunchOptions;
@@ -18,7 +19,7 @@ const defaultSmallestContext = 4096;
 /**
  * What `-fit` (on by default) does before the load (llama.cpp's common/fit.cpp): where a device would keep less than its
  * margin, first the context shrinks if `-c` was not given, by a straight line between two sizes; then layers move to the
- * host if `-ngl` is free. The second step is a search of ours for the same goal, not llama.cpp's own order.
+ * host if nothing says where they go.
  */
 export function fitted(
   model: Model,
@@ -31,86 +32,94 @@ export function fitted(
   const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
   if (options.fit === false || gpus.length === 0 || options.splitMode === "tensor") return unchanged;
   const parts = breakdown(model, options, devices, settings);
-  if (shortage(parts, gpus, options) <= 0) return { ...unchanged, parts };
-  const lacking = (tried: LaunchOptions): number =>
-    shortage(breakdown(model, tried, devices, settings), gpus, tried);
+  const used = parts.placed.devices.map(({ device }) => device);
+  // whatever margin the user has set, -fit has its own
+  const targets = used.map(({ name, freeBytes }, i) => freeBytes - marginOf(name, i, options, {}));
+  const now = needs(parts);
+  if (now.every((need, i) => need <= (targets[i] ?? 0))) return { ...unchanged, parts };
 
+  const need = (tried: LaunchOptions): readonly number[] => needs(breakdown(model, tried, devices, settings));
   const warnings: MemoryWarning[] = [];
-  let now = options;
-  if (slot.fitMayReduce) {
-    const nCtx = reducedContext(model, options, slot.nCtx, slot.streams, lacking);
-    now = { ...options, ctxSize: nCtx };
-    warnings.push({
-      code: "fitReducesContext",
-      message: say`-c is not given and the whole context of ${count(slot.nCtx)} tokens does not fit: -fit starts the server with ${count(nCtx)}.`,
-    });
-    if (lacking(now) <= 0) return { options: now, warnings };
+  let chosen = options;
+  if (slot.fitMayReduce && sum(now) > sum(targets)) {
+    const target = sum(targets) - reserve(model, parts);
+    const range = { whole: slot.nCtx, atWhole: sum(now), streams: slot.streams };
+    const reduced = reducedContext(options, range, target, (tried) => sum(need(tried)));
+    chosen = { ...options, ctxSize: reduced.nCtx };
+    if (reduced.nCtx < slot.nCtx) {
+      warnings.push({
+        code: "fitReducesContext",
+        message: say`-c is not given and the whole context of ${count(slot.nCtx)} tokens does not fit: -fit starts the server with ${count(reduced.nCtx)}.`,
+      });
+    }
+    if (reduced.fits && used.length === 1) return { options: chosen, warnings };
   }
-  const free = options.gpuLayers === undefined || options.gpuLayers === "auto";
-  if (!free || options.tensorSplit !== undefined || (options.overrideTensor ?? []).length > 0) {
-    return { options: now, warnings };
+  if (placedByUser(options).length > 0 || (options.splitMode === "row" && used.length > 1)) {
+    return { options: chosen, warnings };
   }
-  const moved = movedLayers(model, now, lacking);
-  if (moved === undefined) return { options: now, warnings };
-  warnings.push({
-    code: "fitMovesLayers",
-    message:
-      moved.nCpuMoe === undefined
-        ? say`-fit moves layers to host memory, about to -ngl ${count(Number(moved.gpuLayers))}: generation gets slower.`
-        : say`-fit moves the experts of about ${count(moved.nCpuMoe)} layers to host memory: generation gets slower.`,
+  const layers = model.layers.length - (usesMtp(model, options) ? 0 : model.mtpLayers);
+  const names = used.map(({ name }) => name);
+  const place = (shares: readonly DeviceShare[]): LaunchOptions => optionsOf(chosen, shares, layers, names);
+  const experts = model.experts !== undefined;
+  const withoutExperts = experts ? need({ ...chosen, cpuMoe: true }) : [];
+  const shares = shareLayers({
+    layers,
+    experts,
+    allButExpertsFit: sum(withoutExperts) < sum(targets),
+    targets,
+    need: (tried) => need(place(tried)),
   });
-  return { options: moved, warnings };
+  warnings.push({ code: "fitMovesLayers", message: moved(shares, layers, names) });
+  return { options: place(shares), warnings };
 }
 
-/** Bytes the worst device lacks for its need and `-fit`'s margin, whatever the user's is; 0 or less: all have enough. */
-function shortage(parts: Breakdown, gpus: readonly MemoryDevice[], options: LaunchOptions): number {
-  return parts.rows.reduce((worst, row, i) => {
-    const free = gpus.find((device) => device.name === row.name)?.freeBytes;
-    if (free === undefined) return worst;
-    const need = row.weights + row.kv + row.recurrent + row.compute.bytes + row.other.bytes;
-    return Math.max(worst, need + marginOf(row.name, i, options, {}) - free);
-  }, -Infinity);
+/** Bytes each device would hold. */
+const needs = ({ rows, placed }: Breakdown): readonly number[] =>
+  rows
+    .slice(0, placed.devices.length)
+    .map(
+      ({ weights, kv, recurrent, compute, other }) => weights + kv + recurrent + compute.bytes + other.bytes,
+    );
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** What several devices are expected to waste, because only whole layers, or thirds of one with experts, go to one. */
+function reserve(model: Model, { placed }: Breakdown): number {
+  const devices = placed.devices.length;
+  if (devices < 2) return 0;
+  const perLayer = Math.trunc(sum(placed.weights) / Math.max(1, model.layers.length - model.mtpLayers));
+  return Math.trunc(((devices + 1) * perLayer) / (model.experts === undefined ? 2 : 6));
 }
 
 function reducedContext(
-  model: Model,
   options: LaunchOptions,
-  whole: number,
-  streams: number,
-  lacking: (options: LaunchOptions) => number,
-): number {
-  const smallest = Math.min(whole, (options.fitCtx ?? defaultSmallestContext) * streams);
-  const atWhole = lacking(options);
-  const atSmallest = lacking({ ...options, ctxSize: smallest });
-  if (atSmallest >= 0 || model.contextLength === 0) return smallest;
-  const share = -atSmallest / (atWhole - atSmallest);
+  { whole, atWhole, streams }: { readonly whole: number; readonly atWhole: number; readonly streams: number },
+  target: number,
+  need: (options: LaunchOptions) => number,
+): { readonly nCtx: number; readonly fits: boolean } {
+  const smallest = (options.fitCtx ?? defaultSmallestContext) * streams;
+  if (whole <= smallest) return { nCtx: whole, fits: false };
+  const atSmallest = need({ ...options, ctxSize: smallest });
+  if (target <= atSmallest || atWhole <= atSmallest) return { nCtx: smallest, fits: false };
+  const between = ((whole - smallest) * (target - atSmallest)) / (atWhole - atSmallest);
   const unit = 256 * streams;
-  return Math.max(smallest, Math.floor((smallest + share * (whole - smallest)) / unit) * unit);
+  const nCtx = Math.floor((smallest + Math.trunc(between)) / unit) * unit;
+  return { nCtx: Math.max(nCtx, smallest), fits: true };
 }
 
-function movedLayers(
-  model: Model,
-  options: LaunchOptions,
-  lacking: (options: LaunchOptions) => number,
-): LaunchOptions | undefined {
-  const blocks = model.layers.length;
-  const tries: readonly ((moved: number) => LaunchOptions)[] =
-    model.experts === undefined
-      ? [(moved) => ({ ...options, gpuLayers: blocks + 1 - moved })]
-      : [
-          (moved) => ({ ...options, nCpuMoe: moved }),
-          (moved) => ({ ...options, cpuMoe: true, gpuLayers: blocks + 1 - moved }),
-        ];
-  for (const attempt of tries) {
-    if (lacking(attempt(blocks)) > 0) continue;
-    let low = 0;
-    let high = blocks;
-    while (low + 1 < high) {
-      const middle = (low + high) >> 1;
-      if (lacking(attempt(middle)) <= 0) high = middle;
-      else low = middle;
-    }
-    return attempt(high);
+function moved(
+  shares: readonly DeviceShare[],
+  layers: number,
+  names: readonly string[],
+): MemoryWarning["message"] {
+  const gpuLayers = sum(shares.map((share) => share.layers));
+  const experts = sum(shares.map(({ incomplete, to }) => (to === undefined ? incomplete : incomplete - 1)));
+  if (gpuLayers <= layers) {
+    return say`-fit moves layers to host memory, about to -ngl ${count(gpuLayers)}: generation gets slower.`;
   }
-  return undefined;
+  if (experts > 0) {
+    return say`-fit moves the experts of about ${count(experts)} layers to host memory: generation gets slower.`;
+  }
+  const each = shares.map((share, i) => `${names[i] ?? ""} ${share.layers}`).join(", ");
+  return say`-fit shares the layers out by what is free, about to ${each}.`;
 }

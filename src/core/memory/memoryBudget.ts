@@ -6,16 +6,10 @@ import { computeBuffers, exactly, type Estimate } from "./computeBuffers";
 import { contextPlan, f16, usesMtp, type Caller, type ContextPlan } from "./contextPlan";
 import { hostName, isHost, type MemoryDevice } from "./devices";
 import { explain, growthOf } from "./explanation";
-import { fitted } from "./fit";
+import { fitted, type Fitted } from "./fit";
 import { hostExtras } from "./hostExtras";
 import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
-import type {
-  ComputedDeviceBudget,
-  HostExtra,
-  KvCacheReport,
-  ComputedMemoryReport,
-  MemoryWarning,
-} from "./memoryReport";
+import type { ComputedDeviceBudget, HostExtra, KvCacheReport, ComputedMemoryReport } from "./memoryReport";
 import { host, placement, rowPadding, type Placement } from "./placement";
 import { recurrentState, sumBytes } from "./recurrentState";
 import { deviceVerdict, overallVerdict } from "./verdict";
@@ -65,7 +59,7 @@ export function memoryBudget(
 ): ComputedMemoryReport {
   const fit = fitted(model, options, devices, settings);
   const parts = fit.parts ?? breakdown(model, fit.options, devices, settings);
-  return report(model, fit.options, devices, settings, parts, fit.warnings);
+  return report(model, options, devices, settings, parts, fit);
 }
 
 export function breakdown(
@@ -206,11 +200,11 @@ function otherOn(
 
 function report(
   model: Model,
-  options: LaunchOptions,
+  asked: LaunchOptions,
   devices: readonly MemoryDevice[],
   settings: BudgetSettings,
   parts: Breakdown,
-  fitWarnings: readonly MemoryWarning[],
+  { options, warnings }: Fitted,
 ): ComputedMemoryReport {
   const { plan, placed, caches, state } = parts;
   const extras = hostExtras(model, options, plan, checkpointBytes(parts), settings.build);
@@ -241,10 +235,10 @@ function report(
     hostExtras: extras,
     explanation: explain(model, parts, growth),
     warnings: [
-      ...budgetWarnings(model, options, plan, placed, devices, settings.build).filter(
+      ...budgetWarnings(model, asked, plan, placed, devices, settings.build).filter(
         ({ code }) => code !== "draftModelNotCounted" || settings.draft === undefined,
       ),
-      ...fitWarnings,
+      ...warnings,
     ],
   };
 }

@@ -25,6 +25,8 @@ export interface GraphContext {
   product(matrix: string, bytes: number, ...sources: readonly Tensor[]): Tensor;
   /** `tensor` times a norm's vector or with a bias, in its place: seen only where the vector is fetched from the host. */
   weighed(vector: string, tensor: Tensor): Tensor;
+  /** Another backend works on this layer's experts: what they make comes in. */
+  expertsElsewhere(layer: Layer): boolean;
   /** K and V of a layer, fetched from the host where the cache is there. */
   fetchedCache(layer: Layer): readonly Tensor[];
   /** An input of the graph by its name, made at its first use. */

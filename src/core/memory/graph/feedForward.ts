@@ -40,11 +40,8 @@ export function mixtureOfExperts(
   const { experts } = model;
   if (experts === undefined) return normed;
   const used = Math.max(1, experts.used);
-  const width = context.size(block(layer, "ffn_down_exps"), 0, experts.feedForward);
   const all = scaled(context, normed, experts.count);
   const few = scaled(context, normed, used);
-  const inner = scaled(context, normed, used * width);
-  const outer = graph.bytesOf(normed) * used;
   const logits = context.product(block(layer, "ffn_gate_inp"), all, normed);
   const probabilities = graph.inPlace(all, logits);
   const biased = context.hasBias(block(layer, "exp_probs_b")) ? graph.op(all, probabilities) : probabilities;
@@ -54,14 +51,34 @@ export function mixtureOfExperts(
   const sum = graph.op(scaled(context, normed, 1), graph.view(weights));
   const normal = graph.op(few, graph.view(weights), sum);
   const read = later?.() ?? normed;
+  if (context.expertsElsewhere(layer)) {
+    const made = graph.op(graph.bytesOf(read), read, chosen, normal);
+    context.beforeTail();
+    return made;
+  }
+  const sumOfUsed = expertProducts(context, layer, read, chosen, normal);
+  context.beforeTail();
+  return sumOfUsed;
+}
+
+function expertProducts(
+  context: GraphContext,
+  layer: Layer,
+  read: Tensor,
+  chosen: Tensor,
+  normal: Tensor,
+): Tensor {
+  const { graph, model } = context;
+  const used = Math.max(1, model.experts?.used ?? 1);
+  const width = context.size(block(layer, "ffn_down_exps"), 0, model.experts?.feedForward ?? 0);
+  const inner = scaled(context, read, used * width);
+  const outer = graph.bytesOf(read) * used;
   const early =
     model.architecture === "llama4" ? graph.inPlace(outer, graph.op(outer, read), normal) : undefined;
   const active = activeExperts(context, layer, early ?? read, chosen, inner);
   const down = context.product(block(layer, "ffn_down_exps"), outer, active, chosen);
   const weighted = early === undefined ? graph.inPlace(outer, down, normal) : down;
-  const sumOfUsed = sumOfExperts(context, weighted, used, graph.bytesOf(normed));
-  context.beforeTail();
-  return sumOfUsed;
+  return sumOfExperts(context, weighted, used, graph.bytesOf(read));
 }
 
 function activeExperts(

@@ -87,6 +87,10 @@ export class ModelGraph implements GraphContext {
     return this.graph.inPlace(this.graph.bytesOf(tensor), tensor, this.graph.op(fetched));
   }
 
+  expertsElsewhere(layer: Layer): boolean {
+    return this.stage.expertsElsewhere?.has(block(layer, "ffn_down_exps")) === true;
+  }
+
   private output(layer: Layer, attended: Tensor): Tensor {
     return this.product(block(layer, "attn_output"), this.embedding, attended);
   }

@@ -11,7 +11,8 @@ const representatives = new WeakMap<readonly Layer[], readonly Layer[]>();
  */
 export function representativeLayers(model: Model, stage: Stage): readonly Layer[] {
   const all = stage.layers;
-  const fetches = stage.hostMatrices !== undefined || stage.hostCache !== undefined;
+  const fetches =
+    stage.hostMatrices !== undefined || stage.expertsElsewhere !== undefined || stage.hostCache !== undefined;
   const found = fetches ? undefined : representatives.get(all);
   if (found !== undefined) return found;
   const own = looksOf(model);
@@ -57,15 +58,16 @@ function looksOf(model: Model): ReadonlyMap<Layer, string> {
 const fetchedBytes = new WeakMap<ReadonlyMap<string, number>, ReadonlyMap<number, number>>();
 
 /** Bytes each layer fetches, which tells layers of mixed quantisation apart. */
-function fetchedByLayer({ hostMatrices }: Stage): ReadonlyMap<number, number> {
+function fetchedByLayer({ hostMatrices, expertsElsewhere }: Stage): ReadonlyMap<number, number> {
+  const matrices = hostMatrices ?? expertsElsewhere;
   const fetched = new Map<number, number>();
-  if (hostMatrices === undefined) return fetched;
-  const found = fetchedBytes.get(hostMatrices);
+  if (matrices === undefined) return fetched;
+  const found = fetchedBytes.get(matrices);
   if (found !== undefined) return found;
-  for (const [name, bytes] of hostMatrices) {
+  for (const [name, bytes] of matrices) {
     const layer = Number(/^blk\.(\d+)\./.exec(name)?.[1] ?? -1);
     fetched.set(layer, (fetched.get(layer) ?? 0) + bytes);
   }
-  fetchedBytes.set(hostMatrices, fetched);
+  fetchedBytes.set(matrices, fetched);
   return fetched;
 }

@@ -18,6 +18,8 @@ export interface Stage {
   readonly flashScratch: Backend;
   /** Bytes of the matrices that lie on the host and are fetched for each product, by name without `.weight`. */
   readonly hostMatrices?: ReadonlyMap<string, number>;
+  /** Experts whose matrices lie on the host and that another backend works on; bytes by name, as above. */
+  readonly expertsElsewhere?: ReadonlyMap<string, number>;
   /** The layer's cache is on the host. */
   readonly hostCache?: (layer: Layer) => boolean;
 }

@@ -13,12 +13,26 @@ interface Decision {
   readonly nCtx: number;
   /** -1: left to llama.cpp, all of them. */
   readonly gpuLayers: number;
-  /** Layers with experts on the host. */
-  readonly expertLayers: number;
+  /** Layers by device, where there are several. */
+  readonly tensorSplit?: readonly number[];
+  /** First and last layer whose experts go to the host. */
+  readonly withoutExperts?: readonly [number, number];
+  /** Of single layers: what goes elsewhere, as a pattern, and where. */
+  readonly parts?: readonly (readonly [layer: number, pattern: string, buffer: string])[];
 }
 
 const file = path.join(import.meta.dirname, "../../../fixtures/memory/fitDecisions.json");
 const { rows } = JSON.parse(readFileSync(file, "utf8")) as { readonly rows: readonly Decision[] };
+
+const same = (ours: unknown, theirs: unknown): boolean => JSON.stringify(ours) === JSON.stringify(theirs);
+
+/** llama.cpp writes one pattern a layer; ours says the same of all of them. */
+function withoutExperts({ withoutExperts: range }: Decision): readonly (readonly [string, string])[] {
+  if (range === undefined) return [];
+  const [first, last] = range;
+  const layers = Array.from({ length: last - first + 1 }, (_, i) => first + i).join("|");
+  return [[`blk\\.(?:${layers})\\.ffn_(up|down|gate_up|gate)_(ch|)exps`, "CPU"]];
+}
 
 describe("what -fit does before the load", () => {
   const all = headers();
@@ -38,21 +52,31 @@ describe("what -fit does before the load", () => {
     expect(same.length).toBeGreaterThanOrEqual(49);
   });
 
-  it("moves whole layers as llama.cpp does, and experts of nearly as many layers", () => {
-    const dense = compared.filter(({ row }) => row.gpuLayers >= 0 && row.expertLayers === 0);
-    for (const { row, options } of dense) expect(options.gpuLayers, row.model).toBe(row.gpuLayers);
-    expect(dense.length).toBeGreaterThan(0);
-    const moved = compared.filter(({ options }) => options.nCpuMoe !== undefined);
-    const off = moved.map(({ row, options }) => Math.abs((options.nCpuMoe ?? 0) - row.expertLayers));
-    off.sort((a, b) => a - b);
-    expect(moved.length).toBeGreaterThan(15);
-    expect(off[Math.floor(off.length / 2)]).toBeLessThanOrEqual(2);
+  it("moves the same layers, experts and single matrices to the same places in 49 of 50 cases", () => {
+    const other = compared.filter(({ row, options }) => {
+      const { gpuLayers, tensorSplit } = options;
+      const overrides = (options.overrideTensor ?? []).map(({ pattern, buffer }) => [pattern, buffer]);
+      const single = (row.parts ?? []).map(([layer, pattern, to]) => [`blk\\.${layer}\\.${pattern}`, to]);
+      return !same(
+        [gpuLayers ?? -1, tensorSplit, [...single, ...withoutExperts(row)]],
+        [row.gpuLayers, row.tensorSplit, overrides],
+      );
+    });
+    expect(
+      other.length,
+      other.map(({ row }) => `${row.model} ${row.devices.join()}`).join("; "),
+    ).toBeLessThanOrEqual(1);
+    for (const { row, options } of other) {
+      expect(options.gpuLayers, row.model).toBe(row.gpuLayers);
+      expect(options.tensorSplit, row.model).toEqual(row.tensorSplit);
+    }
+    expect(compared.filter(({ row }) => row.withoutExperts !== undefined).length).toBeGreaterThan(20);
   });
 
   it("leaves everything on the devices where llama.cpp does, and nowhere else, in 49 of 50 cases", () => {
     const same = compared.filter(({ row, options }) => {
       const theirs = row.gpuLayers === -1;
-      const ours = options.gpuLayers === undefined && options.nCpuMoe === undefined;
+      const ours = options.gpuLayers === undefined;
       return theirs === ours;
     });
     expect(same.length).toBeGreaterThanOrEqual(49);
