@@ -21,6 +21,7 @@ import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./ex
 import type { FitProbe } from "./node/fitProbe";
 import type { HistoryStore } from "./node/historyStore";
 import type { OpenVocabularies } from "./node/openVocabularies";
+import type { SharedWork } from "./node/sharedWork";
 
 export interface EstimatesOptions {
   readonly settings: SettingsStore;
@@ -45,7 +46,7 @@ export class Estimates {
   private gathered: Gathered | undefined;
   private probed: Promise<FitProbe> | undefined;
   private tokenizer: Tokenizer | undefined;
-  private excludesFile: Promise<string | undefined> | undefined;
+  private excludesFile: SharedWork<string | undefined> | undefined;
 
   constructor(private readonly options: EstimatesOptions) {}
 
@@ -245,13 +246,11 @@ export class Estimates {
     const folder = workspace.workspaceFolders?.[0]?.uri;
     if (!workspace.isTrusted || folder?.scheme !== "file") return undefined;
     const { globalExcludesFile } = await import("./node/gitChanges");
-    this.excludesFile ??= globalExcludesFile(folder.fsPath, signal);
-    try {
-      return await this.excludesFile;
-    } catch (error) {
-      this.excludesFile = undefined;
-      throw error;
+    const { SharedWork: Shared } = await import("./node/sharedWork");
+    if (this.excludesFile?.abandoned !== false) {
+      this.excludesFile = new Shared((its) => globalExcludesFile(folder.fsPath, its));
     }
+    return this.excludesFile.result(signal);
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import type { Model } from "../core/model/model";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
+import { SharedWork } from "./sharedWork";
 
 export interface ProbeRequest {
   /** The llama-fit-params to ask. */
@@ -35,19 +36,25 @@ const maxCached = 64;
  * our figures: after one probe every `-c` and `-np` is answered at once by `probedBudget`.
  */
 export class FitProbe {
-  private readonly cache = new Map<string, Promise<ProbeCorrection>>();
+  private readonly cache = new Map<string, SharedWork<ProbeCorrection>>();
 
   async correction(request: ProbeRequest, signal: AbortSignal): Promise<ProbeCorrection> {
     signal.throwIfAborted();
     const key = await cacheKey(request);
     const found = this.cache.get(key);
-    if (found !== undefined) return found;
-    const asked = ask(request, signal);
+    if (found?.abandoned === false) return found.result(signal);
+    const asked = new SharedWork(async (its) => {
+      try {
+        return await ask(request, its);
+      } catch (error) {
+        if (this.cache.get(key) === asked) this.cache.delete(key);
+        throw error;
+      }
+    });
     this.cache.set(key, asked);
-    asked.catch(() => this.cache.delete(key));
     const [oldest] = this.cache.keys();
     if (this.cache.size > maxCached && oldest !== undefined) this.cache.delete(oldest);
-    return asked;
+    return asked.result(signal);
   }
 }
 
