@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { formatBytes, formatNumber } from "../../src/core/format";
@@ -156,7 +155,7 @@ describe("an estimate that takes long, with the panel closed", () => {
     try {
       await workbench.runCommand("View: Close All Editors");
       await workbench.configure({ "llamaGauge.showPanelOnEstimate": false });
-      await configureMachine({ "llamaGauge.server.url": silent.url });
+      await workbench.configureMachine({ "llamaGauge.server.url": silent.url });
       await workbench.diagnostics(silent.url);
       await workbench.runCommand("Llama Gauge: Estimate Workspace");
       const toast = workbench.notification("Counting the tokens of harbour");
@@ -172,10 +171,3 @@ describe("an estimate that takes long, with the panel closed", () => {
     }
   });
 });
-
-/** Settings of the machine, which a window that runs on another one does not take from the user's own. */
-async function configureMachine(settings: Readonly<Record<string, unknown>>): Promise<void> {
-  const file = path.join(workbench.server.userDataDir, "Machine/settings.json");
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, JSON.stringify(settings));
-}

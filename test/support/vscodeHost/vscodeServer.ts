@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { startProgram, waitFor } from "../childProcess";
 import { hostInstallation, type HostInstallation, type HostName } from "./installation";
+import { writeProfileSettings } from "./profileSettings";
 import { quietSettings } from "./quietSettings";
 
 export interface VscodeServerOptions {
@@ -52,7 +52,7 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
   const extensionsDir = options.extensionsDir ?? path.join(folder, "extensions");
   const folders = ["--extensions-dir", extensionsDir, "--server-data-dir", path.join(folder, "server")];
   try {
-    await writeSettings(userDataDir, {
+    await writeProfileSettings(userDataDir, {
       ...quietSettings,
       "security.workspace.trust.enabled": options.workspaceTrust === true,
       ...options.settings,
@@ -99,17 +99,6 @@ export async function startVscodeServer(options: VscodeServerOptions): Promise<V
     await removeFolder();
     throw error;
   }
-}
-
-/** code-server keeps user settings on the server's disk, so a file written before the start counts. */
-async function writeSettings(
-  userDataDir: string,
-  settings: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  const file = path.join(userDataDir, "User/settings.json");
-  if (existsSync(file)) return;
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, JSON.stringify(settings, undefined, 2));
 }
 
 async function installExtension(

@@ -25,6 +25,7 @@ import { repository } from "../../support/repository";
 import { launchBrowser } from "../../support/vscodeHost/browser";
 import { extensionLog } from "../../support/vscodeHost/extensionLog";
 import type { HostName } from "../../support/vscodeHost/installation";
+import { writeMachineSettings } from "../../support/vscodeHost/profileSettings";
 import { startVscodeServer, type VscodeServer } from "../../support/vscodeHost/vscodeServer";
 import { workbenchUrl } from "../../support/vscodeHost/workbenchUrl";
 import { writeLanguagePack } from "./displayLanguage";
@@ -208,6 +209,11 @@ export class Workbench {
     }
     await this.runCommand("View: Close Editor");
     await tab.waitFor({ state: "hidden" });
+  }
+
+  /** Changes settings of the machine, such as addresses and folders. */
+  async configureMachine(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    await writeMachineSettings(this.server.userDataDir, settings);
   }
 
   /** The diagnostic information once it contains a text, such as a setting that has just been changed. */
