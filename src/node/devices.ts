@@ -3,7 +3,7 @@ import type { MemoryDevice } from "../core/memory/devices";
 import { parseDeviceList, type ListedDevice } from "../core/memory/deviceList";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { amdDevices } from "./devicesLinux";
+import { linuxDevices, type LinuxRoots } from "./devicesLinux";
 import { unifiedMemory } from "./devicesMac";
 import { nvidiaDevices, type NvidiaTool } from "./devicesNvidia";
 import { hostMemory, type HostMemory } from "./devicesHost";
@@ -58,8 +58,7 @@ export interface MeasureRequest {
   readonly program?: string;
   readonly rpc?: readonly string[];
   readonly nvidia?: NvidiaTool;
-  /** Folder of the graphics cards; absent: the kernel's. */
-  readonly drm?: string;
+  readonly roots?: LinuxRoots;
 }
 
 /**
@@ -91,11 +90,11 @@ export async function measureMemory(request: MeasureRequest, signal: AbortSignal
     const metal = await attempt("Metal", () => unifiedMemory(host.totalBytes, signal));
     return { devices: metal, host, silent };
   }
-  const [nvidia, amd] = await Promise.all([
+  const [nvidia, others] = await Promise.all([
     attempt("nvidia-smi", () => nvidiaDevices(signal, request.nvidia)),
-    attempt("sysfs", () => amdDevices(request.drm)),
+    attempt("sysfs", () => linuxDevices(request.roots)),
   ]);
-  return { devices: [...nvidia, ...amd], host, silent };
+  return { devices: [...nvidia, ...others], host, silent };
 }
 
 /** Free memory by device, for `memoryBudget`; the host's is what can be had without paging. */

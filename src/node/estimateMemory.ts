@@ -16,6 +16,7 @@ import { UserError } from "../core/userError";
 import type { FitProbe } from "./fitProbe";
 import { readGgufHeader } from "./ggufModelSource";
 import { findLlamaProgram } from "./llamaPrograms";
+import { within } from "./within";
 
 /** What a budget is made from besides the model. */
 export interface MemorySetup {
@@ -122,15 +123,6 @@ async function probe(
     if (!(error instanceof UserError)) throw error;
     return { warnings: [{ code: "probeFailed", message: say`${error.problem} ${error.remedy}` }] };
   }
-}
-
-async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds);
-  });
-  work.catch(() => undefined);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 function without(devices: readonly MemoryDevice[], { devices: held }: MemoryReport): readonly MemoryDevice[] {

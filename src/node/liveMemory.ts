@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises";
 import { execa } from "execa";
 import type { LiveDevice, LiveMemory, LiveServer } from "../core/memory/liveMemory";
 import { hostMemory } from "./devicesHost";
-import { amdDevices } from "./devicesLinux";
-import { nvidiaQuery, parseNvidiaLine } from "./devicesNvidia";
+import { linuxDevices, type LinuxDevice, type LinuxRoots } from "./devicesLinux";
+import { nvidiaDevices, nvidiaQuery, parseNvidiaLine } from "./devicesNvidia";
+import { DrmWatch } from "./drmClients";
 import { startGuarded } from "./llamaBenchProcess";
+import { WindowsProcessMemory } from "./processMemoryWindows";
 
 export interface LiveOptions {
   /** Address of the server whose process is looked at. */
@@ -12,6 +14,7 @@ export interface LiveOptions {
   readonly intervalSeconds?: number;
   /** NVIDIA's tool. */
   readonly nvidia?: string;
+  readonly roots?: LinuxRoots;
 }
 
 const usualInterval = 5;
@@ -36,24 +39,12 @@ export function watchMemory(options: LiveOptions, show: (memory: LiveMemory) => 
   // an unplugged card, or a driver that died, has nothing to say any more
   void driver.ended.then(() => nvidia.clear());
   const stopped = new AbortController();
-  let pid: number | undefined;
-  let looks = 0;
+  const looker = new Looker(options);
 
   const look = async (): Promise<void> => {
-    if (pid === undefined && options.serverUrl !== undefined && looks % looksBetweenSearches === 0) {
-      pid = await processOf(options.serverUrl, stopped.signal).catch(() => undefined);
-    }
-    looks++;
-    const [host, amd] = await Promise.all([hostMemory(), amdDevices()]);
-    const server = pid === undefined ? undefined : await serverOf(pid, stopped.signal);
-    if (server === undefined) pid = undefined;
+    const memory = await looker.look(() => Promise.resolve([...nvidia.values()]), stopped.signal);
     if (stopped.signal.aborted) return;
-    show({
-      at: Date.now(),
-      devices: [...nvidia.values(), ...amd],
-      host: { name: "Host", totalBytes: host.totalBytes, freeBytes: host.availableBytes },
-      ...(server && { server }),
-    });
+    show(memory);
     timer = setTimeout(() => void look(), seconds * 1000);
   };
   let timer = setTimeout(() => void look(), 0);
@@ -62,8 +53,83 @@ export function watchMemory(options: LiveOptions, show: (memory: LiveMemory) => 
       stopped.abort();
       clearTimeout(timer);
       driver.kill();
+      looker.close();
     },
   };
+}
+
+/** One look, for what shows a moment. */
+export async function lookAtMemory(options: LiveOptions, signal: AbortSignal): Promise<LiveMemory> {
+  const looker = new Looker(options);
+  const tool = options.nvidia === undefined ? {} : { program: options.nvidia };
+  try {
+    return await looker.look(() => nvidiaDevices(signal, tool).catch(() => []), signal);
+  } finally {
+    looker.close();
+  }
+}
+
+class Looker {
+  private readonly drm: DrmWatch;
+  private readonly windows = process.platform === "win32" ? new WindowsProcessMemory() : undefined;
+  private pid: number | undefined;
+  private looks = 0;
+
+  constructor(private readonly options: LiveOptions) {
+    this.drm = new DrmWatch(options.roots?.proc);
+  }
+
+  async look(nvidia: () => Promise<readonly LiveDevice[]>, signal: AbortSignal): Promise<LiveMemory> {
+    const { serverUrl, roots } = this.options;
+    if (this.pid === undefined && serverUrl !== undefined && this.looks % looksBetweenSearches === 0) {
+      this.pid = await processOf(serverUrl, signal).catch(() => undefined);
+    }
+    this.looks++;
+    const [host, cards, nvidiaCards] = await Promise.all([
+      hostMemory(),
+      linuxDevices({ ...roots, use: () => this.drm.all() }),
+      nvidia(),
+    ]);
+    const server = this.pid === undefined ? undefined : await this.serverOf(this.pid, cards, signal);
+    if (server === undefined) this.pid = undefined;
+    return {
+      at: Date.now(),
+      devices: [...nvidiaCards, ...cards].map(({ name, totalBytes, freeBytes }) => ({
+        name,
+        totalBytes,
+        freeBytes,
+      })),
+      host: { name: "Host", totalBytes: host.totalBytes, freeBytes: host.availableBytes },
+      ...(server && { server }),
+    };
+  }
+
+  close(): void {
+    this.windows?.close();
+  }
+
+  /** undefined where the process is gone, or nobody tells. */
+  private async serverOf(
+    pid: number,
+    cards: readonly LinuxDevice[],
+    signal: AbortSignal,
+  ): Promise<LiveServer | undefined> {
+    if (this.windows !== undefined) return this.windows.of(pid);
+    if (process.platform !== "linux") {
+      const residentBytes = await residentOfPs(pid, signal);
+      return residentBytes === undefined ? undefined : { pid, residentBytes };
+    }
+    const residentBytes = await residentOfLinux(pid, this.options.roots?.proc);
+    if (residentBytes === undefined) return undefined;
+    const use = await this.drm.of(pid);
+    const devices = [...use.values()]
+      .filter(({ deviceBytes }) => deviceBytes > 0)
+      .map(({ driver, device, deviceBytes }) => ({
+        name: cards.find(({ pci }) => pci === device)?.name ?? `${driver} ${device}`,
+        bytes: deviceBytes,
+      }));
+    return { pid, residentBytes, ...(devices.length > 0 && { devices }) };
+  }
 }
 
 async function processOf(url: string, signal: AbortSignal): Promise<number | undefined> {
@@ -74,21 +140,13 @@ async function processOf(url: string, signal: AbortSignal): Promise<number | und
   return servers.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.pid;
 }
 
-/** undefined where the process is gone, or nobody tells. */
-async function serverOf(pid: number, signal: AbortSignal): Promise<LiveServer | undefined> {
-  const residentBytes =
-    process.platform === "linux" ? await residentOfLinux(pid) : await residentOfPs(pid, signal);
-  return residentBytes === undefined ? undefined : { pid, residentBytes };
-}
-
-async function residentOfLinux(pid: number): Promise<number | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+async function residentOfLinux(pid: number, proc = "/proc"): Promise<number | undefined> {
+  const status = await readFile(`${proc}/${pid}/status`, "utf8").catch(() => "");
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
   return kib === undefined ? undefined : Number(kib) * 1024;
 }
 
 async function residentOfPs(pid: number, signal: AbortSignal): Promise<number | undefined> {
-  if (process.platform === "win32") return undefined;
   const { stdout } = await execa("ps", ["-o", "rss=", "-p", String(pid)], {
     reject: false,
     timeout: 5000,

@@ -19,8 +19,11 @@ export function liveMemory(view: View): TemplateResult | typeof nothing {
       server === undefined
         ? nothing
         : html`<span
-            >${words(say`llama-server (process ${String(server.pid)}) holds ${bytes(server.residentBytes)} of host memory, mapped weights included.`)}</span
-          >`
+              >${words(say`llama-server (process ${String(server.pid)}) holds ${bytes(server.residentBytes)} of host memory, mapped weights included.`)}</span
+            >${server.devices?.map(
+              ({ name, bytes: size }) =>
+                html` <span>${words(say`llama-server holds ${bytes(size)} of ${name}.`)}</span>`,
+            )}`
     }
     <span>${words(say`Measured at ${time}, every few seconds while this is seen.`)}</span>
   </p>`;

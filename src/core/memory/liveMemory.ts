@@ -19,4 +19,6 @@ export interface LiveServer {
   readonly pid: number;
   /** Host memory it holds, mapped weights included. */
   readonly residentBytes: number;
+  /** What it holds on devices, as far as the driver tells of single processes. */
+  readonly devices?: readonly { readonly name: string; readonly bytes: number }[];
 }

@@ -1,12 +1,14 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measureMemory } from "../../../src/node/devices";
-import { amdDevices } from "../../../src/node/devicesLinux";
+import { linuxDevices } from "../../../src/node/devicesLinux";
 import { unifiedMemory } from "../../../src/node/devicesMac";
 import { nvidiaDevices, parseNvidiaLine } from "../../../src/node/devicesNvidia";
-import { watchMemory } from "../../../src/node/liveMemory";
+import { DrmWatch } from "../../../src/node/drmClients";
+import { lookAtMemory, watchMemory } from "../../../src/node/liveMemory";
+import { parseProcessMemory } from "../../../src/node/processMemoryWindows";
 import type { LiveMemory } from "../../../src/core/memory/liveMemory";
 
 const never = new AbortController().signal;
@@ -75,7 +77,7 @@ describe.skipIf(process.platform === "win32")("NVIDIA's driver", () => {
       localised: { program: await tool("localised", "echo 'Kein Gerät gefunden'") },
     };
     for (const [name, nvidia] of Object.entries(cases)) {
-      const measured = await measureMemory({ nvidia, drm: path.join(folder, "no-cards") }, never);
+      const measured = await measureMemory({ nvidia, roots: { drm: path.join(folder, "no-cards") } }, never);
       expect(measured.devices, name).toEqual([]);
       expect(measured.host.totalBytes, name).toBeGreaterThan(0);
       expect(measured.silent, name).toEqual(name === "not there" ? [] : ["nvidia-smi"]);
@@ -83,13 +85,13 @@ describe.skipIf(process.platform === "win32")("NVIDIA's driver", () => {
   });
 });
 
-describe("amdgpu's counters", () => {
-  it("are read from sysfs; cards without them and connectors are none", async () => {
-    const root = path.join(folder, "drm");
-    await card(root, "card1", { mem_info_vram_total: "17163091968\n", mem_info_vram_used: "1163091968\n" });
-    await card(root, "card0", { vendor: "0x8086\n" });
-    await card(root, "card1-DP-1", { mem_info_vram_total: "1\n", mem_info_vram_used: "0\n" });
-    expect(await amdDevices(root)).toEqual([
+describe("the kernel's graphics cards", () => {
+  it("tell what amdgpu counts; cards without memory of their own and connectors are none", async () => {
+    const drm = path.join(folder, "drm");
+    await card(drm, "card1", { mem_info_vram_total: "17163091968\n", mem_info_vram_used: "1163091968\n" });
+    await card(drm, "card0", { vendor: "0x8086\n" });
+    await card(drm, "card1-DP-1", { mem_info_vram_total: "1\n", mem_info_vram_used: "0\n" });
+    expect(await linuxDevices({ drm })).toMatchObject([
       {
         name: "ROCm0",
         description: "amdgpu card1",
@@ -101,13 +103,82 @@ describe("amdgpu's counters", () => {
   });
 
   it("are gone with an unplugged card", async () => {
-    const root = path.join(folder, "unplugged");
-    await card(root, "card0", { mem_info_vram_total: "100\n", mem_info_vram_used: "40\n" });
-    expect(await amdDevices(root)).toHaveLength(1);
-    await rm(path.join(root, "card0"), { recursive: true });
-    expect(await amdDevices(root)).toEqual([]);
+    const drm = path.join(folder, "unplugged");
+    await card(drm, "card0", { mem_info_vram_total: "100\n", mem_info_vram_used: "40\n" });
+    expect(await linuxDevices({ drm })).toHaveLength(1);
+    await rm(path.join(drm, "card0"), { recursive: true });
+    expect(await linuxDevices({ drm })).toEqual([]);
+  });
+
+  it("of Intel have what processes leave: every client once, wherever its file is open", async () => {
+    const [drm, proc] = [path.join(folder, "intel-drm"), path.join(folder, "intel-proc")];
+    await cardAt(drm, "card0", "0000:03:00.0", { "tile0/physical_vram_size_bytes": "12884901888\n" });
+    await cardAt(drm, "card1", "0000:04:00.0", { lmem_total_bytes: "6442450944\n" });
+    const xe = drmFile("xe", "0000:03:00.0", "3", { "resident-vram0": "2 GiB", "resident-gtt": "64 MiB" });
+    const other = drmFile("xe", "0000:03:00.0", "9", { "resident-vram0": "512 MiB" });
+    const i915 = drmFile("i915", "0000:04:00.0", "3", { "resident-local0": "1024 MiB" });
+    await processAt(proc, 100, { 5: xe, 6: xe, 7: i915 });
+    await processAt(proc, 200, { 4: xe, 5: other });
+    expect(await linuxDevices({ drm, proc })).toMatchObject([
+      { name: "SYCL0", description: "xe card0", totalBytes: 12 * 1024 * MiB, freeBytes: 9.5 * 1024 * MiB },
+      { name: "SYCL1", description: "i915 card1", totalBytes: 6 * 1024 * MiB, freeBytes: 5 * 1024 * MiB },
+    ]);
+    expect((await new DrmWatch(proc).of(100)).get("0000:03:00.0")).toMatchObject({
+      deviceBytes: 2 * 1024 * MiB,
+      hostBytes: 64 * MiB,
+    });
+  });
+
+  it("have nothing of a process that has ended, or that is not ours to look into", async () => {
+    const proc = path.join(folder, "none-proc");
+    await processAt(proc, 100, {});
+    expect((await new DrmWatch(proc).of(100)).size).toBe(0);
+    expect((await new DrmWatch(proc).of(101)).size).toBe(0);
+    expect((await new DrmWatch(path.join(folder, "no-proc")).all()).size).toBe(0);
   });
 });
+
+/** A card whose `device` leads to its place on the PCI bus, as in sysfs. */
+async function cardAt(
+  root: string,
+  name: string,
+  pci: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  const place = path.join(root, "devices", pci);
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(place, file)), { recursive: true });
+    await writeFile(path.join(place, file), text);
+  }
+  await mkdir(path.join(root, name), { recursive: true });
+  await symlink(place, path.join(root, name, "device"), "junction");
+}
+
+/** A file of fdinfo, in the form the kernel's documentation shows. */
+function drmFile(
+  driver: string,
+  pci: string,
+  client: string,
+  memory: Readonly<Record<string, string>>,
+): string {
+  const regions = Object.entries(memory).map(([region, size]) => `drm-${region}:\t${size}`);
+  const head = ["pos:\t0", "flags:\t0100002", "mnt_id:\t26", "ino:\t685"];
+  const names = [`drm-driver:\t${driver}`, `drm-client-id:\t${client}`, `drm-pdev:\t${pci}`];
+  return [...head, ...names, ...regions, "drm-total-cycles-rcs:\t7655183225", ""].join("\n");
+}
+
+/** A process with so many files open; those of graphics cards by number. */
+async function processAt(root: string, pid: number, drm: Readonly<Record<number, string>>): Promise<void> {
+  const folders = ["fd", "fdinfo"].map((name) => path.join(root, String(pid), name));
+  const [fd = "", info = ""] = folders;
+  for (const each of folders) await mkdir(each, { recursive: true });
+  await symlink("/dev/null", path.join(fd, "0"), "file");
+  await writeFile(path.join(info, "0"), "pos:\t0\n");
+  for (const [number, text] of Object.entries(drm)) {
+    await symlink("/dev/dri/renderD128", path.join(fd, number), "file");
+    await writeFile(path.join(info, number), text);
+  }
+}
 
 describe("Metal's part of unified memory", () => {
   const GiB = 2 ** 30;
@@ -147,4 +218,37 @@ describe.skipIf(process.platform === "win32")("the watch over memory", () => {
     ]);
     expect(seen.at(-1)?.host.freeBytes).toBeGreaterThan(0);
   });
+});
+
+describe("one look at memory", () => {
+  it("measures the host and every card, and starts nothing that stays", async () => {
+    const drm = path.join(folder, "look-drm");
+    await card(drm, "card0", { mem_info_vram_total: "8589934592\n", mem_info_vram_used: "4294967296\n" });
+    const options = { nvidia: path.join(folder, "missing"), roots: { drm } };
+    const { devices, host, at } = await lookAtMemory(options, never);
+    expect(devices).toEqual([{ name: "ROCm0", totalBytes: 8192 * MiB, freeBytes: 4096 * MiB }]);
+    expect(host.freeBytes).toBeLessThanOrEqual(host.totalBytes);
+    expect(Math.abs(Date.now() - at)).toBeLessThan(60_000);
+  });
+});
+
+describe("a process's memory on Windows", () => {
+  it("is what stays in memory, and what it holds on GPUs, by the names the counters have", () => {
+    const gpu = [
+      "pid_4242_luid_0x00000000_0x0000D1B8_phys_0 5368709120",
+      "pid_4242_luid_0x00000000_0x0000E2C9_phys_0 1073741824",
+      "pid_42_luid_0x00000000_0x0000D1B8_phys_0 999",
+    ];
+    expect(parseProcessMemory(JSON.stringify({ resident: 3_221_225_472, gpu }), 4242)).toEqual({
+      pid: 4242,
+      residentBytes: 3_221_225_472,
+      devices: [{ name: "GPU", bytes: 6 * 2 ** 30 }],
+    });
+    expect(parseProcessMemory('{"resident":1024,"gpu":[]}', 1)).toEqual({ pid: 1, residentBytes: 1024 });
+  });
+
+  it.each(['{"resident":null,"gpu":[]}', "", "Get-Process : Cannot find a process"])(
+    "is nothing where the process is gone: %s",
+    (line) => expect(parseProcessMemory(line, 1)).toBeUndefined(),
+  );
 });
