@@ -38,19 +38,25 @@ export interface GgufTokenizer extends Tokenizer {
 
 /** More threads mostly repeat each other's cache misses. */
 const mostWorkers = 4;
+const mib = 2 ** 20;
+
+/** On two cores the thread that lists takes its part, and a second one that counts makes hardly anything faster. */
+function threadsOf(cores: number): { readonly size: number; readonly bytesPerThread: number } {
+  if (cores <= 2) return { size: 2, bytesPerThread: 32 * mib };
+  return { size: Math.min(mostWorkers, cores - 1), bytesPerThread: 4 * mib };
+}
 
 /**
  * Opens the vocabulary of a GGUF file on a worker thread.
  * @throws UserError when the file or its vocabulary is broken or its tokenizer is not known.
  */
 export async function openGgufTokenizer(file: string, options: GgufTokenizerOptions): Promise<GgufTokenizer> {
-  const size = options.workers ?? Math.min(mostWorkers, Math.max(2, availableParallelism() - 1));
   const workerFile = options.workerFile ?? workerProgram();
   if (workerFile === undefined)
     throw new Error("no worker.js beside this program: build first, or name the worker");
   const workers = new TokenWorkers({
     workerFile,
-    size,
+    ...(options.workers === undefined ? threadsOf(availableParallelism()) : { size: options.workers }),
     ...(options.onCrash ? { onCrash: options.onCrash } : {}),
   });
   try {

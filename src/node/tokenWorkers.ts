@@ -8,6 +8,11 @@ export interface TokenWorkersOptions {
   readonly workerFile: string | URL;
   /** Threads at most. */
   readonly size: number;
+  /**
+   * Bytes that are given before a second thread starts, as many again for each further one: it has to learn what the first
+   * knows already, half a second's work. Default: none.
+   */
+  readonly bytesPerThread?: number;
   /** A worker died; what it worked on is done once more. */
   readonly onCrash?: (cause: Error) => void;
   /** Memory a worker's own heap may take. */
@@ -40,6 +45,8 @@ export class TokenWorkers {
   private readonly threads = new Set<Thread>();
   private readonly waiting: Job[] = [];
   private closed = false;
+  /** Of everything since there last was nothing to do. */
+  private bytesGiven = 0;
 
   constructor(private readonly options: TokenWorkersOptions) {}
 
@@ -69,6 +76,9 @@ export class TokenWorkers {
         settled: false,
       };
       signal.addEventListener("abort", onAbort, { once: true });
+      if (this.waiting.length === 0 && Array.from(this.threads).every(({ isFree }) => isFree))
+        this.bytesGiven = 0;
+      this.bytesGiven += bytesOf(task);
       // what somebody waits for at a keystroke goes before folders
       if (isSmall(task)) this.waiting.unshift(job);
       else this.waiting.push(job);
@@ -91,17 +101,19 @@ export class TokenWorkers {
   }
 
   private dispatch(): void {
-    while (this.waiting.length > 0) {
-      const thread = this.freeThread();
+    for (let job = this.waiting[0]; job !== undefined; job = this.waiting[0]) {
+      const thread = this.threadFor(job);
       if (!thread) return;
-      const job = this.waiting.shift();
-      if (job) thread.start(job);
+      this.waiting.shift();
+      thread.start(job);
     }
   }
 
-  private freeThread(): Thread | undefined {
+  private threadFor(job: Job): Thread | undefined {
     for (const thread of this.threads) if (thread.isFree) return thread;
-    if (this.threads.size >= this.options.size) return undefined;
+    const { size, bytesPerThread = 0 } = this.options;
+    if (this.threads.size >= size) return undefined;
+    if (!isSmall(job.task) && this.bytesGiven < this.threads.size * bytesPerThread) return undefined;
     const thread = new Thread(this.options, {
       free: () => {
         this.dispatch();
@@ -131,6 +143,11 @@ const crashed = (cause: Error): UserError =>
     say`Exclude the file that was counted, or count with a running llama-server.`,
     { cause },
   );
+
+function bytesOf(task: TokenTask): number {
+  if (task.kind === "count") return task.texts.reduce((sum, text) => sum + text.length, 0);
+  return task.kind === "countFiles" ? task.files.reduce((sum, { file }) => sum + file.bytes, 0) : 0;
+}
 
 function isSmall(task: TokenTask): boolean {
   return task.kind === "count" && task.texts.length === 1 && (task.texts[0]?.length ?? 0) < 1 << 16;

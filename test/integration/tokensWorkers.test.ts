@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { UserError } from "../../src/core/userError";
 import { openGgufTokenizer } from "../../src/node/ggufTokenizer";
+import { TokenWorkers } from "../../src/node/tokenWorkers";
 import { buildWorker, type BuiltWorker } from "../support/builtWorker";
 import { mixedCorpus } from "../support/corpus";
 import { forgedModel } from "../support/forge/forgeModel";
@@ -62,6 +63,36 @@ describe("counting on worker threads", () => {
     for (let tries = 0; tries < 5 && soonest >= 100; tries++) soonest = Math.min(soonest, await cancelled());
     expect(soonest).toBeLessThan(100);
     await tokenizer.close();
+  });
+
+  it("starts a further thread once enough was given for it to be worth it", async () => {
+    let threads = 0;
+    const started = (): void => {
+      threads++;
+    };
+    process.on("worker", started);
+    const workers = new TokenWorkers({ workerFile: worker.file, size: 3, bytesPerThread: 1_000_000 });
+    const opened = await workers.run({ kind: "open", file: model }, undefined, never);
+    if (opened.kind !== "opened") throw new Error("not opened");
+    const flags = { addSpecial: false, parseSpecial: true };
+    const count = (on: TokenWorkers, bytes: number): Promise<unknown> =>
+      on.run({ kind: "count", texts: ["a word ".repeat(bytes / 7)], flags }, opened.block, never);
+    const together = (bytes: number, times: number): Promise<unknown> =>
+      Promise.all(Array.from({ length: times }, () => count(workers, bytes)));
+    await together(300_000, 3);
+    await together(300_000, 3);
+    expect(threads).toBe(1);
+    await together(600_000, 3);
+    expect(threads).toBe(2);
+    await workers.close();
+
+    // what somebody waits for at a keystroke does not wait for a folder
+    const idle = new TokenWorkers({ workerFile: worker.file, size: 3, bytesPerThread: 1_000_000 });
+    threads = 0;
+    await Promise.all([count(idle, 300_000), count(idle, 70)]);
+    expect(threads).toBe(2);
+    await idle.close();
+    process.off("worker", started);
   });
 
   it("replaces a worker that dies, counts again once and says so", async () => {

@@ -4,7 +4,7 @@ import { spellByte, unspell } from "./byteAlphabet";
 import { ByteStrings, hashBytes, type ByteStringArrays } from "./byteStrings";
 import { broken, duplicateToken } from "./brokenVocabulary";
 import { Junctions } from "./junctions";
-import { PairTable } from "./pairTable";
+import { PairTable, type PairArrays } from "./pairTable";
 import { blank } from "./scanner";
 import { codePointAt } from "./utf8";
 
@@ -13,8 +13,7 @@ export interface BpeVocabulary {
   readonly tokens: number;
   /** Texts of the symbols: bytes where the vocabulary is byte-level, else UTF-8 with U+2581 as a blank. */
   readonly strings: ByteStringArrays;
-  /** See `PairTable`. */
-  readonly pairs: Int32Array;
+  readonly pairs: PairArrays;
   /** Symbol of every byte (byte-level) or ASCII character (-1 where there is none). */
   readonly singles: Int32Array;
   /** Where no merge joins two characters; absent where texts are split into words first. */
@@ -117,7 +116,7 @@ class Builder {
     return {
       tokens: this.tokens,
       strings: this.strings.arrays(),
-      pairs: pairs.slots,
+      pairs: { slots: pairs.slots, filter: pairs.filter },
       singles,
       ...(this.junctions ? { junctions: this.junctions.bits } : {}),
       byteTokens: this.byteTokens,

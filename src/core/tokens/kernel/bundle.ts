@@ -11,7 +11,7 @@ import type { TokenizerKeys } from "./vocabularyDefaults";
  */
 const magic = 0x4c475631;
 /** Changes with anything that changes what is stored. */
-const version = 2;
+const version = 3;
 const headStart = 32;
 /** Words the checksum is kept in. */
 const sumAt = 3;
@@ -36,7 +36,8 @@ export function packVocabulary({ keys, specials, tables }: CompiledVocabulary): 
     const { bpe } = tables;
     numbers["tokens"] = bpe.tokens;
     putTable(arrays, numbers, bpe.strings);
-    Object.assign(arrays, { pairs: bpe.pairs, singles: bpe.singles, byteTokens: bpe.byteTokens });
+    Object.assign(arrays, { pairs: bpe.pairs.slots, pairFilter: bpe.pairs.filter });
+    Object.assign(arrays, { singles: bpe.singles, byteTokens: bpe.byteTokens });
     if (bpe.junctions) arrays["junctions"] = bpe.junctions;
   } else if (tables.kind === "spm") {
     const { spm } = tables;
@@ -137,7 +138,7 @@ function tablesFrom(head: Head, arrays: ArraysOfBlock): VocabularyTables {
       const bpe: BpeVocabulary = {
         tokens: head.numbers["tokens"] ?? 0,
         strings: arrays.table(),
-        pairs: arrays.i32("pairs"),
+        pairs: { slots: arrays.i32("pairs"), filter: arrays.u32("pairFilter") },
         singles: arrays.i32("singles"),
         byteTokens: arrays.i32("byteTokens"),
         ...(arrays.has("junctions") ? { junctions: arrays.u32("junctions") } : {}),

@@ -1,26 +1,30 @@
-/** Open-addressing table from a pair of symbols to the rank and the result of its merge. */
-export class PairTable {
-  private readonly mask: number;
+/** A table of pairs in plain arrays. */
+export interface PairArrays {
+  /** Four numbers per slot: left, right, rank, result. An empty slot has left -1. */
+  readonly slots: Int32Array;
   /** A bit for every pair in the table, small enough to stay near: most pairs that are asked for do not merge. */
-  private readonly filter: Uint32Array;
+  readonly filter: Uint32Array;
+}
+
+/** Open-addressing table from a pair of symbols to the rank and the result of its merge. */
+export class PairTable implements PairArrays {
+  readonly slots: Int32Array;
+  readonly filter: Uint32Array;
+  private readonly mask: number;
   private readonly filterShift: number;
 
-  /** Four numbers per slot: left, right, rank, result. An empty slot has left -1. */
-  constructor(readonly slots: Int32Array) {
+  constructor({ slots, filter }: PairArrays) {
+    this.slots = slots;
+    this.filter = filter;
     this.mask = slots.length / 4 - 1;
-    const bits = Math.min(24, 34 - Math.clz32(this.mask));
-    this.filter = new Uint32Array((1 << bits) >>> 5);
-    this.filterShift = 32 - bits;
-    for (let i = 0; i < slots.length; i += 4) {
-      if (slots[i] !== -1) this.mark(pairHash(slots[i] as number, slots[i + 1] as number));
-    }
+    this.filterShift = Math.clz32(filter.length * 32) + 1;
   }
 
   static forMerges(count: number): PairTable {
-    const size = 1 << Math.max(4, 32 - Math.clz32(Math.ceil(count * 1.5)));
-    const slots = new Int32Array(size * 4);
+    const sizeBits = Math.max(4, 32 - Math.clz32(Math.ceil(count * 1.5)));
+    const slots = new Int32Array(4 << sizeBits);
     for (let i = 0; i < slots.length; i += 4) slots[i] = -1;
-    return new PairTable(slots);
+    return new PairTable({ slots, filter: new Uint32Array((1 << Math.min(24, sizeBits + 2)) >>> 5) });
   }
 
   /** Position of a pair's slot in `slots`, or -1. */
