@@ -20,6 +20,7 @@ import { WhatIfDesk } from "./client/whatIfDesk";
 import { extensionAdapters } from "./extensionAdapters";
 import { startLadders } from "./extensionLadder";
 import { languageOutside } from "./extensionLanguage";
+import { memoryLook, watchMemory } from "./extensionMemory";
 import { startSpeed } from "./extensionSpeed";
 import { startOutside } from "./extensionStart";
 
@@ -41,9 +42,11 @@ export function activate(context: ExtensionContext): void {
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(adapters.estimator, Date.now, remembered.value));
   const desk = new WhatIfDesk(adapters.whatIf, starter);
-  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, desk, adapters.watchMemory));
+  const memory = store.add(memoryLook(gauge));
+  const watch = memory.alsoFrom(watchMemory);
+  const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, desk, watch));
   const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
-  store.add(new StatusBar(gauge, editorTokens));
+  store.add(new StatusBar(gauge, editorTokens, memory));
   store.add(new TokenTreeView(gauge));
   store.add(startLadders({ gauge, panel, log, keys, starter, adapters, cacheFolder, version }));
 

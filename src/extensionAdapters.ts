@@ -1,6 +1,5 @@
 import type { Outside } from "./client/commandTable";
 import type { Estimator } from "./client/estimator";
-import type { WatchMemory } from "./client/livePanel";
 import type { WhatIfOutside } from "./client/whatIfDesk";
 import type { Disposable } from "./client/lifecycle";
 import { Estimates, type EstimatesOptions } from "./extensionEstimates";
@@ -15,7 +14,6 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
   /** The same as it was for the last report. */
   readonly lastParts: () => Estimates["lastParts"];
   readonly whatIf: WhatIfOutside;
-  readonly watchMemory: WatchMemory;
 } {
   const { settings, keys, nearby } = options;
   const estimates = new Estimates(options);
@@ -51,11 +49,6 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
     },
     surroundings: (signal) => estimates.surroundings(signal),
     lastParts: () => estimates.lastParts,
-    watchMemory: async (serverUrl, show) => {
-      const { watchMemory } = await import("./node/liveMemory");
-      const watch = watchMemory(serverUrl === undefined ? {} : { serverUrl }, show);
-      return { dispose: () => watch.stop() };
-    },
     dispose: () => estimates.dispose(),
   };
 }

@@ -2,6 +2,7 @@ import { env, MarkdownString, StatusBarAlignment, ThemeColor, window, type Statu
 import type { ActiveEditorTokens } from "./editorTokens";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
+import type { MemoryLook } from "./memoryLook";
 import { statusView, tooltipCommands } from "./statusView";
 import { localized } from "./vscodeText";
 
@@ -13,12 +14,19 @@ export class StatusBar implements Disposable {
   constructor(
     private readonly gauge: Gauge,
     private readonly editor: ActiveEditorTokens,
+    private readonly memory: MemoryLook,
   ) {
     this.item = this.store.add(window.createStatusBarItem("llamaGauge.status", StatusBarAlignment.Left, 20));
     this.item.name = "Llama Gauge";
     this.item.command = "llamaGauge.showPanel";
     this.store.add(gauge.onDidChange(() => this.draw()));
     this.store.add(editor.onDidChange(() => this.draw()));
+    this.store.add(memory.onDidChange(() => this.draw()));
+    this.store.add(
+      window.onDidChangeWindowState(({ focused }) => {
+        if (focused) memory.resume();
+      }),
+    );
     this.draw();
     this.item.show();
   }
@@ -28,7 +36,10 @@ export class StatusBar implements Disposable {
   }
 
   private draw(): void {
-    const view = statusView(this.gauge.state, localized, env.language, this.editor.value);
+    const view = statusView(this.gauge.state, localized, env.language, {
+      editor: this.editor.value,
+      live: this.memory.value,
+    });
     const tooltip = new MarkdownString(view.tooltip, true);
     tooltip.isTrusted = { enabledCommands: tooltipCommands };
     this.item.text = view.text;

@@ -1,6 +1,7 @@
 import { formatBytes, formatNumber } from "../core/format";
 import { valueOf } from "../core/known";
 import type { DeviceBudget, MemoryReport } from "../core/memory/memoryReport";
+import type { LiveMemory, LiveServer } from "../core/memory/liveMemory";
 import { reportOf } from "../core/protocol/panelMessages";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import type { GaugeState } from "../core/report/gaugeState";
@@ -24,6 +25,12 @@ export interface EditorTokens {
   readonly tokens: number;
 }
 
+/** What the tooltip shows besides the state. */
+export interface StatusExtras {
+  readonly editor?: EditorTokens | undefined;
+  readonly live?: LiveMemory | undefined;
+}
+
 export const tooltipCommands = [
   "llamaGauge.showPanel",
   "llamaGauge.estimateWorkspace",
@@ -42,7 +49,7 @@ export function statusView(
   state: GaugeState,
   write: Write,
   locale: string,
-  editor?: EditorTokens,
+  { editor, live }: StatusExtras = {},
 ): StatusView {
   const report = reportOf(state);
   const details = report === undefined ? "" : reportTooltip(report, write, locale);
@@ -92,7 +99,7 @@ export function statusView(
         text: `${icon} ${figures}${stale}`,
         accessibleLabel: `Llama Gauge: ${write(state.report.verdict.sentence)}${stale}`,
         tooltip: page(
-          [details, inEditor],
+          [details, live === undefined ? "" : liveTooltip(live, write, locale), inEditor],
           [
             link(write(say`Open panel`), "llamaGauge.showPanel"),
             link(write(say`Refresh`), "llamaGauge.refresh"),
@@ -242,6 +249,29 @@ function deviceTable(memory: MemoryReport, write: Write, locale: string): string
       device.freeBytes === undefined ? "–" : write(say`${bytes(device.freeBytes)}`),
     ]),
   );
+}
+
+/** What was measured of this machine's memory, and when. */
+function liveTooltip({ at, devices, host, server }: LiveMemory, write: Write, locale: string): string {
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(at);
+  const rows = [...devices, host].map(({ name, totalBytes, freeBytes }) => [
+    escape(name),
+    formatBytes(totalBytes - freeBytes, locale),
+    formatBytes(freeBytes, locale),
+    server === undefined ? "–" : heldBy(server, name, name === host.name, locale),
+  ]);
+  const head = [write(say`Measured at ${time}`), write(say`Used`), write(say`Free`), "llama-server"];
+  return table(head.map(escape), rows);
+}
+
+function heldBy(
+  { residentBytes, devices }: LiveServer,
+  name: string,
+  isHost: boolean,
+  locale: string,
+): string {
+  const held = isHost ? residentBytes : devices?.find((device) => device.name === name)?.bytes;
+  return held === undefined ? "–" : formatBytes(held, locale);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

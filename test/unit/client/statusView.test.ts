@@ -52,10 +52,28 @@ describe("the status bar", () => {
   it("tells the tokens of the active editor in the tooltip, its name as plain text", () => {
     const editor = { name: "src/[a](command:x).ts", tokens: 1234 };
     const state = { status: "ready", report: sampleReport(), stale: false } as const;
-    const { tooltip, text } = statusView(state, formatText, "en", editor);
+    const { tooltip, text } = statusView(state, formatText, "en", { editor });
     expect(tooltip).toContain(String.raw`In the editor: src/\[a\]\(command:x\).ts, 1,234 tokens`);
     expect(text).toBe(ready(sampleReport()).text);
     expect(ready(sampleReport()).tooltip).not.toContain("In the editor");
+  });
+
+  it("shows what was measured, when, and what the server's process holds of it", () => {
+    const GiB = 2 ** 30;
+    const live = {
+      at: Date.UTC(2026, 0, 2, 12, 0, 5),
+      devices: [{ name: "ROCm0", totalBytes: 16 * GiB, freeBytes: 4 * GiB }],
+      host: { name: "Host", totalBytes: 64 * GiB, freeBytes: 40 * GiB },
+      server: { pid: 7, residentBytes: 3 * GiB, devices: [{ name: "ROCm0", bytes: 10 * GiB }] },
+    };
+    const state = { status: "ready", report: everythingKnown(), stale: false } as const;
+    const { tooltip } = statusView(state, formatText, "en", { live });
+    expect(tooltip).toMatch(/\| Measured at .*:00:05.* \| Used \| Free \| llama\\-server \|/);
+    expect(tooltip).toContain("| ROCm0 | 12.0 GiB | 4.0 GiB | 10.0 GiB |");
+    expect(tooltip).toContain("| Host | 24.0 GiB | 40.0 GiB | 3.0 GiB |");
+    const without = { at: live.at, devices: live.devices, host: live.host };
+    expect(statusView(state, formatText, "en", { live: without }).tooltip).toContain("| 4.0 GiB | – |");
+    expect(ready(everythingKnown()).tooltip).not.toContain("Measured");
   });
 
   it("warns with colour only where something does not fit", () => {

@@ -1,0 +1,24 @@
+import { window, workspace } from "vscode";
+import type { Gauge } from "./client/gauge";
+import type { WatchMemory } from "./client/livePanel";
+import { MemoryLook } from "./client/memoryLook";
+
+/** Measures this machine's memory until it is disposed. */
+export const watchMemory: WatchMemory = async (serverUrl, show) => {
+  const node = await import("./node/liveMemory");
+  const watch = node.watchMemory(serverUrl === undefined ? {} : { serverUrl }, show);
+  return { dispose: () => watch.stop() };
+};
+
+/** Single looks at it, for what shows a moment. */
+export function memoryLook(gauge: Gauge): MemoryLook {
+  return new MemoryLook({
+    gauge,
+    look: async (serverUrl, signal) => {
+      const { lookAtMemory } = await import("./node/liveMemory");
+      return lookAtMemory(serverUrl === undefined ? {} : { serverUrl }, signal);
+    },
+    isSeen: () => window.state.focused && workspace.isTrusted,
+    now: Date.now,
+  });
+}
