@@ -84,6 +84,7 @@ class Builder {
     if (count >= 1 << 22) throw broken("tokenizer.ggml.merges");
     const pairs = PairTable.forMerges(count);
     const { bytes, starts, ends } = merges;
+    let whole = -1;
     for (let rank = 0; rank < count; rank++) {
       const start = starts[rank] as number;
       const end = ends[rank] as number;
@@ -95,13 +96,21 @@ class Builder {
       // text with blanks or letters outside the alphabet never meets such a merge
       if (left <= 0 || right <= 0) continue;
       const leftHash = hashBytes(this.scratch, 0, left);
-      const whole = this.symbol(0, left + right, hashBytes(this.scratch, left, left + right, leftHash));
+      whole = this.wholeAfter(whole, left, left + right, leftHash);
       const leftSymbol = this.symbol(0, left, leftHash);
       const rightSymbol = this.symbol(left, left + right, hashBytes(this.scratch, left, left + right));
       pairs.add(leftSymbol, rightSymbol, rank, whole);
       this.noteJunction(left, left + right);
     }
     return pairs;
+  }
+
+  /** Symbol of the text up to `end`. Most vocabularies have the results of their merges in the order of the merges. */
+  private wholeAfter(previous: number, left: number, end: number, leftHash: number): number {
+    const { scratch, strings } = this;
+    if (strings.is(previous + 1, scratch, 0, end)) return previous + 1;
+    if (strings.is(previous, scratch, 0, end)) return previous;
+    return this.symbol(0, end, hashBytes(scratch, left, end, leftHash));
   }
 
   finish(pairs: PairTable): BpeVocabulary {

@@ -98,6 +98,17 @@ export class ByteStrings {
     }
   }
 
+  /** Whether the string of that number has this content. */
+  is(index: number, from: Uint8Array, start: number, end: number): boolean {
+    if (index < 0 || index >= this.total) return false;
+    const { bytes } = this;
+    const at = this.start(index);
+    const length = end - start;
+    if (this.end(index) - at !== length) return false;
+    for (let i = 0; i < length; i++) if (bytes[at + i] !== from[start + i]) return false;
+    return true;
+  }
+
   /** Takes the next number for a string that `find` does not find. */
   append(from: Uint8Array, start: number, end: number): number {
     const length = end - start;
