@@ -47,14 +47,9 @@ async function modelFile(
   settings: Settings,
 ): Promise<Pick<LaunchOptions, "model">> {
   if (!model.known) return {};
-  const { access } = await import("node:fs/promises");
+  const { isThere } = await import("./node/isThere");
   for (const path of [valueOf(server)?.facts.model.path, settings.model]) {
-    if (path === undefined || path === "") continue;
-    const there = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (there) return { model: path };
+    if (path !== undefined && path !== "" && (await isThere(path))) return { model: path };
   }
   return {};
 }

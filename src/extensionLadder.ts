@@ -200,10 +200,9 @@ async function remember(
   began: number,
 ): Promise<void> {
   const { historyOfLadder } = await import("./core/ladder/ladderHistory");
-  const { speedFlags } = await import("./core/bench/benchArguments");
+  const { serverCurveKey } = await import("./core/bench/serverCurveKey");
   if (!server.known) return;
-  const { facts } = server.value;
-  const key = { model: modelOf(facts) ?? "", build: facts.build ?? "", flags: speedFlags(launch) };
+  const key = serverCurveKey(server.value.facts, launch);
   const known = curve.known ? curve.value : undefined;
   const line = historyOfLadder(record, { id, key, at: began, seconds: (Date.now() - began) / 1000, known });
   const { HistoryStore } = await import("./node/historyStore");

@@ -17,7 +17,7 @@ import type { AgreementSample } from "./core/bench/comparison";
 import type { HistoryRecord } from "./core/bench/historyRecord";
 import { planText } from "./core/bench/probePlan";
 import { knownOr, unknown, valueOf } from "./core/known";
-import type { LaunchOptions } from "./core/launch/launchOptions";
+import { serverDefaults, type LaunchOptions } from "./core/launch/launchOptions";
 import { formatText } from "./core/format";
 import type { Log } from "./core/ports";
 import type { CurveKey } from "./core/prefill/depthCurve";
@@ -235,13 +235,10 @@ async function keyOf(
   { server, model, launch }: EstimateParts,
   settings: Settings,
 ): Promise<CurveKey | undefined> {
-  const { speedFlags } = await import("./core/bench/benchArguments");
-  const facts = valueOf(server)?.facts;
-  const chosen = settings.model === "" ? launch.model : settings.model;
-  const path = facts?.model.path ?? facts?.model.id ?? (model.known ? chosen : undefined);
-  return path === undefined
-    ? undefined
-    : { model: path, build: facts?.build ?? "", flags: speedFlags(launch) };
+  const { serverCurveKey } = await import("./core/bench/serverCurveKey");
+  if (server.known) return serverCurveKey(server.value.facts, launch);
+  const path = settings.model === "" ? launch.model : settings.model;
+  return model.known && path !== undefined ? serverCurveKey({ model: { id: path } }, launch) : undefined;
 }
 
 /** The run whose curve an estimate would use. */
@@ -261,11 +258,11 @@ function nameOf({ model, hfRepo }: LaunchOptions): string {
 /** llama.cpp's defaults where nothing was given. */
 function valuesNow(launch: LaunchOptions): ComparisonSetup["values"] {
   return {
-    cacheTypeK: launch.cacheTypeK ?? "f16",
-    cacheTypeV: launch.cacheTypeV ?? "f16",
+    cacheTypeK: launch.cacheTypeK ?? serverDefaults.cacheType,
+    cacheTypeV: launch.cacheTypeV ?? serverDefaults.cacheType,
     flashAttn: launch.flashAttn === undefined || launch.flashAttn === "auto" ? "on" : launch.flashAttn,
-    ubatchSize: String(launch.ubatchSize ?? 512),
-    batchSize: String(launch.batchSize ?? 2048),
+    ubatchSize: String(launch.ubatchSize ?? serverDefaults.ubatchSize),
+    batchSize: String(launch.batchSize ?? serverDefaults.batchSize),
     threads: String(launch.threads ?? ""),
   };
 }

@@ -1,9 +1,9 @@
-import { access } from "node:fs/promises";
 import { known, knownOr, type Known } from "../core/known";
 import type { LlamaServer, Tokenizer } from "../core/ports";
 import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
 import { calibrated, fingerprinted } from "./calibratedTokenizer";
 import type { GgufTokenizer } from "./ggufTokenizer";
+import { isThere } from "./isThere";
 
 export interface CalibrationSetup {
   /** A GGUF the user chose; absent: the running server's own file where it lies on this machine. */
@@ -53,11 +53,4 @@ function counting({ server, facts }: ConnectedServer, tokenizer: Tokenizer): Kno
     applyTemplate: (message, signal) => server.applyTemplate(message, signal),
   };
   return known({ server: wrapped, facts });
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

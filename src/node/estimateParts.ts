@@ -1,4 +1,3 @@
-import { access } from "node:fs/promises";
 import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
@@ -15,6 +14,7 @@ import { say } from "../core/text";
 import { gatherBudgets, type MemorySetup } from "./estimateMemory";
 import { readGgufHeader } from "./ggufModelSource";
 import type { HistoryStore } from "./historyStore";
+import { isThere } from "./isThere";
 import { discoverServer, type Discovery, type DiscoveryOptions } from "./serverDiscovery";
 
 /** What the user has set or said. */
@@ -128,20 +128,13 @@ function missing(options: DiscoveryOptions, { tries }: Discovery): Known<never> 
 async function modelPath(setup: Setup, served: string | undefined): Promise<Known<string>> {
   const named = setup.modelPath ?? setup.launch.model;
   if (named !== undefined) return known(named);
-  if (served !== undefined && (await exists(served))) return known(served);
+  if (served !== undefined && (await isThere(served))) return known(served);
   return served === undefined
     ? unknown(say`No model was chosen.`, say`Choose a model file (llamaGauge.model).`)
     : unknown(
         say`The server's model file is not on this machine.`,
         say`Choose the same model here (llamaGauge.model).`,
       );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function readModel(path: string, signal: AbortSignal): Promise<Model> {

@@ -16,6 +16,9 @@ export interface TensorOverride {
   readonly buffer: string;
 }
 
+/** llama-server's own values of options whose value is needed where none was given (common/common.h). */
+export const serverDefaults = { batchSize: 2048, ubatchSize: 512, cacheType: "f16" } as const;
+
 /**
  * What a llama-server command line says about memory and context. An absent field was not given: llama.cpp's default
  * holds, and `-fit` may change it. Field names are llama-server's long option names.

@@ -1,5 +1,5 @@
 import { slotContext, type SlotContext } from "../acceptance/slotContext";
-import type { LaunchOptions } from "../launch/launchOptions";
+import { serverDefaults, type LaunchOptions } from "../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
 import type { Backend } from "./devices";
@@ -59,16 +59,16 @@ export function contextPlan(
 ): ContextPlan {
   const slot = slotContext(options, model.contextLength, build);
   const asked = options.ctxSize !== undefined && options.ctxSize > 0 ? options.ctxSize : slot.nCtx;
-  const batchAsked = options.batchSize ?? 2048;
+  const batchAsked = options.batchSize ?? serverDefaults.batchSize;
   const embedding = options.embedding === true;
   const batch = model.causal ? Math.min(asked, batchAsked) : batchAsked;
-  const ubatch = Math.max(1, Math.min(batch, options.ubatchSize ?? 512));
+  const ubatch = Math.max(1, Math.min(batch, options.ubatchSize ?? serverDefaults.ubatchSize));
   const spec = options.specType ?? [];
   const drafting = spec.some((type) => type !== "none") || options.specDraftModel !== undefined;
   const draftMax = drafting ? (options.specDraftNMax ?? defaultDraft) : 0;
   const modelDraft = spec.some((type) => /^draft-(mtp|eagle|dflash)/.test(type));
-  const typeK = cacheTypes.get(options.cacheTypeK ?? "f16") ?? f16;
-  const typeV = cacheTypes.get(options.cacheTypeV ?? "f16") ?? f16;
+  const typeK = cacheTypes.get(options.cacheTypeK ?? serverDefaults.cacheType) ?? f16;
+  const typeV = cacheTypes.get(options.cacheTypeV ?? serverDefaults.cacheType) ?? f16;
   const wanted = wantsFlashAttention(model, options, build);
   // a quantised V needs it: where the devices cannot, the CPU does it
   const possible =
