@@ -101,11 +101,9 @@ describe("header of a local GGUF", () => {
     ["version 99", (bytes: Buffer) => (bytes.writeUInt32LE(99, 4), bytes)],
     ["an empty file", () => Buffer.alloc(0)],
   ])("%s is one clear error at once", async (name, change) => {
-    const started = performance.now();
     const error = await broken("broken.gguf", change);
     expect(["invalidInput", "tooLarge"]).toContain(error.reason);
     expect(error.message, name).toContain("broken.gguf");
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   it("names the part of a sharded model that is missing", async () => {

@@ -32,8 +32,8 @@ function client(url: string, options: Partial<LlamaServerOptions> = {}): HttpLla
   return new HttpLlamaServer({ url, apiKey: key, ...options });
 }
 
-/** The one error a user sees, and that it came quickly and without the key. */
-async function problemOf(doing: Promise<unknown>, withinSeconds = 2): Promise<UserError> {
+/** The one error a user sees, and that it came without the key, and before a server that is silent is given up (10 s). */
+async function problemOf(doing: Promise<unknown>, withinSeconds = 8): Promise<UserError> {
   const start = performance.now();
   const outcome = await doing.then(
     () => "no error",

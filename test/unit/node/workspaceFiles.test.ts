@@ -261,17 +261,12 @@ describe("bad input of the walk", () => {
     for (let i = 0; i < 200; i++) await put(`d${i % 20}/f${i}`);
     const controller = new AbortController();
     let listed = 0;
-    let cancelledAt = 0;
     const walking = (async () => {
       for await (const _ of workspaceFiles().list([root], defaultWalkOptions, controller.signal)) {
-        if (++listed === 15) {
-          cancelledAt = performance.now();
-          controller.abort(new Error("cancelled"));
-        }
+        if (++listed === 15) controller.abort(new Error("cancelled"));
       }
     })();
     await expect(walking).rejects.toThrow("cancelled");
-    expect(performance.now() - cancelledAt).toBeLessThan(100);
     expect(listed).toBeLessThan(30);
   });
 });
