@@ -168,7 +168,10 @@ export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: At
   const { graph, plan } = context;
   const cache = context.fetchedCache(layer);
   const mask = maskOf(context, layer);
-  if (plan.flashAttention) return graph.op(sizes.output + scratchBytes(context, layer), q, mask, ...cache);
+  if (plan.flashAttention) {
+    const read = halved(context, layer, cache);
+    return graph.op(sizes.output + scratchBytes(context, layer), q, mask, ...read);
+  }
   const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q, ...cache.slice(0, 1));
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
   const v = cache.slice(1);
@@ -177,6 +180,26 @@ export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: At
   const ordered = graph.op(stored(values, plan.typeV), weights, ...v);
   return graph.op(sizes.output, graph.op(sizes.output, weights, ordered));
 }
+
+/** K and V as flash attention takes them: in f16 what is f32 (src/llama-graph.cpp `build_attn_mha`). */
+function halved(context: GraphContext, layer: Layer, cache: readonly Tensor[]): readonly Tensor[] {
+  const { graph, plan, model } = context;
+  if (!isFloat(plan.typeK) && !isFloat(plan.typeV)) return cache;
+  const cells = cellsOf(context, layer) * plan.slot.streams;
+  const [key, own] = cache;
+  const half = (tensor: Tensor | undefined, type: GgmlType, values: number): readonly Tensor[] => {
+    const sources = tensor === undefined ? [] : [tensor];
+    return isFloat(type) ? [graph.op(2 * cells * values, ...sources)] : sources;
+  };
+  const value =
+    model.mla === undefined
+      ? half(own, plan.typeV, layer.kvHeads * layer.valueLength)
+      : // the latent is its own V
+        half(key, plan.typeK, model.mla.kvLoraRank);
+  return [...half(key, plan.typeK, layer.kvHeads * layer.keyLength), ...value];
+}
+
+const isFloat = (type: GgmlType): boolean => type.name === "f32";
 
 /** Bytes of so many values of a cache. */
 export const stored = (values: number, type: GgmlType): number =>
@@ -195,8 +218,9 @@ function scratchBytes(context: GraphContext, layer: Layer): number {
   }
   if (flashScratch !== "cuda" || !plan.flashCopiesCounted) return 0;
   const cells = cellsOf(context, layer) * streams;
-  const key = plan.typeK.name === "f16" ? 0 : layer.keyLength * layer.kvHeads;
-  const value = plan.typeV.name === "f16" || layer.valueLength === 0 ? 0 : layer.valueLength * layer.kvHeads;
+  const isHalf = (type: GgmlType): boolean => type.name === "f16" || isFloat(type);
+  const key = isHalf(plan.typeK) ? 0 : layer.keyLength * layer.kvHeads;
+  const value = isHalf(plan.typeV) || layer.valueLength === 0 ? 0 : layer.valueLength * layer.kvHeads;
   return 2 * cells * (key + value);
 }
 
