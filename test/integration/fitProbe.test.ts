@@ -54,7 +54,6 @@ const settings: readonly LaunchOptions[] = [
   { ctxSize: 16_384, parallel: 1, cacheTypeK: "q8_0", cacheTypeV: "q8_0", flashAttn: "on" },
   { ctxSize: 8192, parallel: 1, flashAttn: "off", ubatchSize: 256 },
   { ctxSize: 65_536, parallel: 2, cacheTypeK: "f32", cacheTypeV: "f32", flashAttn: "on", ubatchSize: 64 },
-  { ctxSize: 65_536, parallel: 1, cacheTypeK: "f32", flashAttn: "on" },
 ];
 
 describe("the real llama-fit-params", () => {
