@@ -1,4 +1,4 @@
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { buildNumber } from "../core/acceptance/slotContext";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
@@ -8,6 +8,7 @@ import { memoryBudget, type BudgetSettings } from "../core/memory/memoryBudget";
 import { loggedBudget } from "../core/memory/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
 import { sameProbe } from "../core/memory/probe";
+import { projectorOf, type Projector } from "../core/memory/projector/projector";
 import { knownOr } from "../core/known";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
@@ -47,13 +48,13 @@ export async function gatherBudgets(
       ? await measured(setup, launch, signal)
       : { devices: setup.devices, silent: [] };
   const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
-  const mmprojBytes = await sizeOf(launch.mmproj);
+  const projector = await projectorAt(launch.mmproj, signal);
   const draft = await draftModel(launch, signal);
   const settings: BudgetSettings = {
     ...(draft && { draft }),
     ...(build !== undefined && { build }),
     ...(setup.marginBytes !== undefined && { marginBytes: setup.marginBytes }),
-    ...(mmprojBytes !== undefined && { mmprojBytes }),
+    ...(projector && { projector }),
   };
   // what a running server holds is not free now, and is not needed again
   const free =
@@ -159,11 +160,8 @@ async function logged(file: string | undefined): Promise<readonly LoggedBudget[]
   }
 }
 
-async function sizeOf(file: string | undefined): Promise<number | undefined> {
-  return file === undefined
-    ? undefined
-    : stat(file).then(
-        ({ size }) => size,
-        () => undefined,
-      );
+async function projectorAt(file: string | undefined, signal: AbortSignal): Promise<Projector | undefined> {
+  if (file === undefined) return undefined;
+  const header = await knownOr(readGgufHeader(file, signal));
+  return header.known ? projectorOf(header.value) : undefined;
 }

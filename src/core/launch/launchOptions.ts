@@ -38,6 +38,7 @@ export interface LaunchOptions {
   /** false: `--no-mmproj`, the projector beside a downloaded model is not used. */
   readonly mmprojAuto?: boolean;
   readonly mmprojOffload?: boolean;
+  readonly mmprojDevice?: string;
   readonly imageMinTokens?: number;
   readonly imageMaxTokens?: number;
   /** 0 written explicitly asks for the whole training context and keeps `-fit` from reducing it. */

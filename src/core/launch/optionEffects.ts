@@ -73,6 +73,7 @@ export const optionEffects: Readonly<Record<string, OptionEffect>> = {
   "--mmproj-url": text("mmprojUrl"),
   "--mmproj-auto": flag("mmprojAuto"),
   "--mmproj-offload": flag("mmprojOffload"),
+  "--mmproj-device": text("mmprojDevice"),
   "--image-min-tokens": integer("imageMinTokens"),
   "--image-max-tokens": integer("imageMaxTokens"),
   "--ctx-size": integer("ctxSize"),

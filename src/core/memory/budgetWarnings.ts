@@ -1,12 +1,14 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
-import { count, say, type Text } from "../text";
+import { bytes, count, say, type Text } from "../text";
 import { isQuantised, type ContextPlan } from "./contextPlan";
 import { isHost, type MemoryDevice } from "./devices";
 import { placedByUser } from "./fitLayers";
+import type { BudgetSettings } from "./memoryBudget";
 import type { MemoryWarning } from "./memoryReport";
 import type { Placement } from "./placement";
+import { projectorNeed } from "./projector/projector";
 
 /** What llama-server will do with options that do not go together; each says so in words. */
 export function budgetWarnings(
@@ -15,14 +17,15 @@ export function budgetWarnings(
   plan: ContextPlan,
   placed: Placement,
   devices: readonly MemoryDevice[],
-  build: number | undefined,
+  settings: BudgetSettings,
 ): readonly MemoryWarning[] {
   const warnings: MemoryWarning[] = model.warnings.map(({ code, message }) => ({ code, message }));
   const warn = (code: string, message: Text): void => {
     warnings.push({ code, message });
   };
-  cacheTypeWarnings(model, options, plan, build, warn);
+  cacheTypeWarnings(model, options, plan, settings.build, warn);
   contextWarnings(model, options, plan, warn);
+  besideWarnings(options, settings, warn);
   placementWarnings(model, options, placed, devices, warn);
   return warnings;
 }
@@ -125,16 +128,34 @@ function contextWarnings(model: Model, options: LaunchOptions, plan: ContextPlan
       say`This model has no blocks for multi-token prediction: --spec-type draft-mtp cannot start.`,
     );
   }
-  if (options.specDraftModel !== undefined) {
+}
+
+function besideWarnings(options: LaunchOptions, { draft, projector }: BudgetSettings, warn: Warn): void {
+  if (options.specDraftModel !== undefined && draft === undefined) {
     warn(
       "draftModelNotCounted",
       say`The draft model ${options.specDraftModel} needs memory of its own, which is not counted here.`,
     );
   }
-  if (options.mmproj !== undefined) {
+  if (options.mmproj === undefined) return;
+  if (projector === undefined) {
+    warn(
+      "projectorNotCounted",
+      say`The multimodal projector ${options.mmproj} cannot be read here: its weights and its compute buffer are not counted.`,
+    );
+    return;
+  }
+  if (projector.notReplayed.length > 0) {
     warn(
       "projectorEstimated",
-      say`The multimodal projector also needs a compute buffer, which is not counted here.`,
+      say`The compute buffer of the multimodal projector's encoder (${projector.notReplayed.join(", ")}) is not counted here, its weights are.`,
+    );
+  }
+  const { atLoad, largest } = projectorNeed(projector, options.flashAttn !== "off", options.imageMaxTokens);
+  if (largest.compute > atLoad.compute) {
+    warn(
+      "projectorGrows",
+      say`The multimodal projector's compute buffer has ${bytes(atLoad.compute)} at the load and grows to ${bytes(largest.compute)} with the largest image; --image-max-tokens makes that smaller.`,
     );
   }
 }

@@ -10,6 +10,8 @@ import { fitted, type Fitted } from "./fit";
 import { hostExtras } from "./hostExtras";
 import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
 import type { ComputedDeviceBudget, HostExtra, KvCacheReport, ComputedMemoryReport } from "./memoryReport";
+import { projectorNeed, type Projector } from "./projector/projector";
+import type { VisionBytes } from "./projector/visionGraphs";
 import { host, placement, rowPadding, type Placement } from "./placement";
 import { recurrentState, sumBytes } from "./recurrentState";
 import { deviceVerdict, overallVerdict } from "./verdict";
@@ -21,8 +23,8 @@ export interface BudgetSettings {
   readonly caller?: Caller;
   /** Bytes to keep free on each device; absent: `-fitt`, else 1 GiB as `-fit` does, 512 MiB on the host. */
   readonly marginBytes?: number;
-  /** Size of the `--mmproj` file. */
-  readonly mmprojBytes?: number;
+  /** The `--mmproj` file. */
+  readonly projector?: Projector;
   /** The model of `-md`, where it drafts as a model of its own. */
   readonly draft?: Model;
 }
@@ -134,7 +136,7 @@ function draftModelRows(
   options: LaunchOptions,
   plan: ContextPlan,
   devices: readonly MemoryDevice[],
-  { draft, mmprojBytes: _, ...settings }: BudgetSettings,
+  { draft, projector: _, ...settings }: BudgetSettings,
 ): readonly BreakdownRow[] {
   if (draft === undefined) return [];
   const { specDraftTypeK, specDraftTypeV, specDraftNgl, specDraftNUbatch, specDraftDevices } = options;
@@ -161,15 +163,16 @@ function given(options: {
 function together(own: Estimate, beside: BreakdownRow | undefined): Estimate {
   if (beside === undefined) return own;
   const { weights, kv, recurrent, compute, other } = beside;
-  const certain = weights + kv + recurrent;
-  return {
-    bytes: own.bytes + certain + compute.bytes + other.bytes,
-    low: own.low + certain + compute.low + other.low,
-    high: own.high + certain + compute.high + other.high,
-  };
+  return sumOf(own, sumOf(exactly(weights + kv + recurrent), sumOf(compute, other)));
 }
 
-/** The MTP context and the projector. Factors of its compute buffer as measured; the interval holds the error. */
+const sumOf = (one: Estimate, other: Estimate): Estimate => ({
+  bytes: one.bytes + other.bytes,
+  low: one.low + other.low,
+  high: one.high + other.high,
+});
+
+/** The MTP context and the projector. */
 function otherOn(
   model: Model,
   options: LaunchOptions,
@@ -177,25 +180,57 @@ function otherOn(
   placed: Placement,
   draft: KvCache | undefined,
   device: number,
-  settings: BudgetSettings,
+  { projector }: BudgetSettings,
 ): Estimate {
-  let known = 0;
-  let compute = 0;
-  if (draft !== undefined) {
-    const last = placed.layerDevice[model.layers.length - 1] ?? host;
-    if (device === (plan.kvOffload ? last : host)) known += draft.bytes;
-    const mask = draft.cells * plan.ubatch * (plan.flashAttention ? 2 : 4);
-    const embedding = 4 * plan.ubatch * model.embeddingLength;
-    if (device === last) compute += Math.max(mask + 11 * embedding, 17 * embedding);
-    else if (device === host) compute += mask + 2 * embedding;
-  }
-  const projectorDevice = options.mmprojOffload === false || placed.devices.length === 0 ? host : 0;
-  if (device === projectorDevice) known += settings.mmprojBytes ?? 0;
+  const mtp = draft === undefined ? exactly(0) : mtpOn(model, plan, placed, draft, device);
+  return projector === undefined ? mtp : sumOf(mtp, projectorOn(projector, options, plan, placed, device));
+}
+
+/** Factors of its compute buffer as measured; the interval holds the error. */
+function mtpOn(model: Model, plan: ContextPlan, placed: Placement, draft: KvCache, device: number): Estimate {
+  const last = placed.layerDevice[model.layers.length - 1] ?? host;
+  const known = device === (plan.kvOffload ? last : host) ? draft.bytes : 0;
+  const mask = draft.cells * plan.ubatch * (plan.flashAttention ? 2 : 4);
+  const embedding = 4 * plan.ubatch * model.embeddingLength;
+  const compute =
+    device === last
+      ? Math.max(mask + 11 * embedding, 17 * embedding)
+      : device === host
+        ? mask + 2 * embedding
+        : 0;
   return {
     bytes: known + compute,
     low: known + Math.floor(compute * 0.84),
     high: known + Math.ceil(compute * 1.2),
   };
+}
+
+/** Weights and compute buffer on its device, pixels and positions on the host; the largest image is the upper end. */
+function projectorOn(
+  projector: Projector,
+  options: LaunchOptions,
+  plan: ContextPlan,
+  placed: Placement,
+  device: number,
+): Estimate {
+  const own = projectorDevice(options, placed);
+  const need = projectorNeed(projector, options.flashAttn !== "off", options.imageMaxTokens);
+  const known = device === own ? projector.weightsBytes : 0;
+  const part = ({ compute, inputs }: VisionBytes): number =>
+    device === own ? compute : device === host ? inputs : 0;
+  const atLoad = part(need.atLoad);
+  return {
+    bytes: known + atLoad,
+    low: known + Math.floor(atLoad * (1 - plan.buildError)),
+    high: known + Math.ceil(Math.max(atLoad, part(need.largest)) * (1 + plan.buildError)),
+  };
+}
+
+/** `--mmproj-device`, else the first device the model uses. */
+function projectorDevice({ mmprojOffload, mmprojDevice }: LaunchOptions, { devices }: Placement): number {
+  if (mmprojOffload === false || devices.length === 0) return host;
+  if (mmprojDevice === undefined) return 0;
+  return devices.findIndex(({ device }) => device.name.toLowerCase() === mmprojDevice.toLowerCase());
 }
 
 function report(
@@ -234,12 +269,7 @@ function report(
     ...overallVerdict(budgets),
     hostExtras: extras,
     explanation: explain(model, parts, growth),
-    warnings: [
-      ...budgetWarnings(model, asked, plan, placed, devices, settings.build).filter(
-        ({ code }) => code !== "draftModelNotCounted" || settings.draft === undefined,
-      ),
-      ...warnings,
-    ],
+    warnings: [...budgetWarnings(model, asked, plan, placed, devices, settings), ...warnings],
   };
 }
 
