@@ -1,44 +1,14 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
-import type axe from "axe-core";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "../support/repository";
+import { describe, expect, it } from "vitest";
 import { sampleStateNames, sampleStates } from "../support/sampleStates";
-import { launchBrowser } from "../support/vscodeHost/browser";
-import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { violations } from "./support/axe";
+import { panelPages } from "./support/panelPage";
 import type { Theme } from "./support/workbench";
 
 const themes: readonly Theme[] = ["light", "dark", "highContrast", "highContrastLight"];
 
 const controlled = "vscode-button, button, input, select, summary";
 
-let browser: Browser;
-let bundle: PanelBundle;
-let checker: string;
-beforeAll(async () => {
-  [browser, bundle, checker] = await Promise.all([
-    launchBrowser(),
-    bundlePanel(),
-    readFile(path.join(repository, "node_modules/axe-core/axe.min.js"), "utf8"),
-  ]);
-});
-afterAll(() => browser.close());
-
-/** What axe-core has against the page by WCAG 2.2 A and AA: rule, element and why. A theme changes nothing but colours. */
-async function violations({ page }: PanelPage, colours: boolean): Promise<readonly string[]> {
-  const results = await page.evaluate(
-    (only) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-        runOnly: only,
-        resultTypes: ["violations"],
-      }),
-    colours ? ["color-contrast"] : ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-  );
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary ?? ""}`),
-  );
-}
+const open = panelPages();
 
 /** Letters in pictures, which axe-core does not look at: those with less than 4.5 to 1 against what is under them. */
 function faintLetters(): readonly string[] {
@@ -86,30 +56,24 @@ function faintLetters(): readonly string[] {
 
 describe("the panel's page by WCAG 2.2 AA", () => {
   it.each(sampleStateNames)("has nothing against it in the state %s, in any theme", async (name) => {
-    const panel = await openPanelPage(browser, bundle, {
-      theme: "dark",
-      language: "en",
-      trusted: name !== "failed",
-    });
+    const panel = await open({ trusted: name !== "failed" });
     const { page } = panel;
-    try {
-      await panel.show(sampleStates[name]());
-      await page.evaluate(checker);
-      for (const view of ["pictures", "tables"]) {
-        if (view === "tables") {
-          for (const button of await page.getByRole("button", { name: "Table" }).all()) await button.click();
-          await page.locator("details").evaluateAll((all) => {
-            for (const details of all) details.setAttribute("open", "");
-          });
-        }
-        for (const [i, theme] of themes.entries()) {
-          await panel.setTheme(theme);
-          const found = [...(await violations(panel, i > 0)), ...(await page.evaluate(faintLetters))];
-          expect([theme, view, ...found]).toEqual([theme, view]);
-        }
+    await panel.show(sampleStates[name]());
+    for (const view of ["pictures", "tables"]) {
+      if (view === "tables") {
+        for (const button of await page.getByRole("button", { name: "Table" }).all()) await button.click();
+        await panel.drawn();
+        await page.locator("details").evaluateAll((all) => {
+          for (const details of all) details.setAttribute("open", "");
+        });
       }
-    } finally {
-      await panel.close();
+      for (const [i, theme] of themes.entries()) {
+        await panel.setTheme(theme);
+        // a theme changes nothing but colours
+        const rules = i > 0 ? ["color-contrast"] : undefined;
+        const found = [...(await violations(page, ":root", rules)), ...(await page.evaluate(faintLetters))];
+        expect([theme, view, ...found]).toEqual([theme, view]);
+      }
     }
   });
 });
@@ -136,63 +100,51 @@ describe("the panel's page by keyboard", () => {
   it.each(["idle", "fits", "partly", "failedWithReport"] as const)(
     "comes to everything in the state %s from top to bottom, sees where it is, and gets out again",
     async (name) => {
-      const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en" });
+      const panel = await open();
       const { page } = panel;
-      try {
-        await panel.show(sampleStates[name]());
-        const controls = await page.locator("main").locator(controlled).filter({ visible: true }).count();
-        const stops: NonNullable<ReturnType<typeof focused>>[] = [];
-        for (let presses = 0; presses < 200; presses++) {
-          await page.keyboard.press("Tab");
-          const stop = await page.evaluate(focused);
-          if (stop === undefined) break;
-          stops.push(stop);
-        }
-        expect(stops.filter(({ name, seen }) => name === "" || !seen)).toEqual([]);
-        // nothing is left out, nothing is a trap
-        expect(stops.length).toBeGreaterThanOrEqual(controls);
-        expect(stops.length).toBeLessThan(200);
-        // things of one line may differ by a few pixels
-        const steps = stops.map(({ top }, i) => top - (stops[i - 1]?.top ?? 0));
-        expect(steps.filter((step) => step < -60)).toEqual([]);
-      } finally {
-        await panel.close();
+      await panel.show(sampleStates[name]());
+      const controls = await page.locator("main").locator(controlled).filter({ visible: true }).count();
+      const stops: NonNullable<ReturnType<typeof focused>>[] = [];
+      for (let presses = 0; presses < 200; presses++) {
+        await page.keyboard.press("Tab");
+        const stop = await page.evaluate(focused);
+        if (stop === undefined) break;
+        stops.push(stop);
       }
+      expect(stops.filter(({ name, seen }) => name === "" || !seen)).toEqual([]);
+      // nothing is left out, nothing is a trap
+      expect(stops.length).toBeGreaterThanOrEqual(controls);
+      expect(stops.length).toBeLessThan(200);
+      // things of one line may differ by a few pixels
+      const steps = stops.map(({ top }, i) => top - (stops[i - 1]?.top ?? 0));
+      expect(steps.filter((step) => step < -60)).toEqual([]);
     },
   );
 
   it("switches, chooses, opens and saves without a mouse", async () => {
-    const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en" });
+    const panel = await open();
     const { page } = panel;
-    try {
-      await panel.show(sampleStates.partly());
-      const room = page.getByRole("region", { name: "Room" });
-      const press = async (
-        role: "button" | "checkbox",
-        label: string | RegExp,
-        key: string,
-      ): Promise<void> => {
-        await room.getByRole(role, { name: label }).first().focus();
-        await page.keyboard.press(key);
-      };
-      await press("button", "Table", "Enter");
-      await press("checkbox", "README.md in the prompt", "Space");
-      await press("button", "src/server/slots.cpp", "Enter");
-      await press("button", "Save “Files by tokens” as CSV or Markdown", "Space");
-      await room.getByText("Not counted: 3").focus();
-      await page.keyboard.press("Enter");
-      await room.getByRole("table", { name: "What was left out" }).waitFor();
-      await press("button", "Take all back in", "Enter");
-      const sent = (await panel.sent()).filter(({ type }) => type !== "ready");
-      expect(sent.map((message) => ("files" in message ? { type: message.type } : message))).toEqual([
-        { type: "leaveOut", paths: ["/home/ada/harbour/README.md"], out: true },
-        { type: "openFile", path: "/home/ada/harbour/src/server/slots.cpp" },
-        { type: "save" },
-        { type: "command", command: "includeAll" },
-      ]);
-    } finally {
-      await panel.close();
-    }
+    await panel.show(sampleStates.partly());
+    const room = page.getByRole("region", { name: "Room" });
+    const press = async (role: "button" | "checkbox", label: string | RegExp, key: string): Promise<void> => {
+      await room.getByRole(role, { name: label }).first().focus();
+      await page.keyboard.press(key);
+    };
+    await press("button", "Table", "Enter");
+    await press("checkbox", "README.md in the prompt", "Space");
+    await press("button", "src/server/slots.cpp", "Enter");
+    await press("button", "Save “Files by tokens” as CSV or Markdown", "Space");
+    await room.getByText("Not counted: 3").focus();
+    await page.keyboard.press("Enter");
+    await room.getByRole("table", { name: "What was left out" }).waitFor();
+    await press("button", "Take all back in", "Enter");
+    const sent = (await panel.sent()).filter(({ type }) => type !== "ready");
+    expect(sent.map((message) => ("files" in message ? { type: message.type } : message))).toEqual([
+      { type: "leaveOut", paths: ["/home/ada/harbour/README.md"], out: true },
+      { type: "openFile", path: "/home/ada/harbour/src/server/slots.cpp" },
+      { type: "save" },
+      { type: "command", command: "includeAll" },
+    ]);
   });
 });
 
@@ -202,19 +154,15 @@ describe("the panel's page enlarged", () => {
     async (name) => {
       // a window of 1280 pixels at 200 % has 640
       const size = { width: 640, height: 450 };
-      const panel = await openPanelPage(browser, bundle, { theme: "light", language: "ja", size });
-      try {
-        await panel.show(sampleStates[name]());
-        const beyond = await panel.page.evaluate(() =>
-          Array.from(document.querySelectorAll("main *"))
-            .filter((element) => element.closest("svg, .unseen, .scroll") === null)
-            .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
-            .map((element) => element.outerHTML.slice(0, 120)),
-        );
-        expect(beyond).toEqual([]);
-      } finally {
-        await panel.close();
-      }
+      const panel = await open({ theme: "light", language: "ja", size });
+      await panel.show(sampleStates[name]());
+      const beyond = await panel.page.evaluate(() =>
+        Array.from(document.querySelectorAll("main *"))
+          .filter((element) => element.closest("svg, .unseen, .scroll") === null)
+          .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+          .map((element) => element.outerHTML.slice(0, 120)),
+      );
+      expect(beyond).toEqual([]);
     },
   );
 });

@@ -1,25 +1,14 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { reportWithout } from "../../src/core/report/choice";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { say } from "../../src/core/text";
 import { sampleReport, tooLong } from "../support/sampleReports";
-import { launchBrowser } from "../support/vscodeHost/browser";
-import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { panelPages, type PanelPage } from "./support/panelPage";
 
-let browser: Browser;
-let bundle: PanelBundle;
+const open = panelPages();
 let panel: PanelPage;
-beforeAll(async () => {
-  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
-});
-afterAll(() => browser.close());
 beforeEach(async () => {
-  panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en" });
-});
-afterEach(async () => {
-  expect(panel.complaints).toEqual([]);
-  await panel.close();
+  panel = await open();
 });
 
 const lockFile = "/home/ada/harbour/package-lock.json";
@@ -95,8 +84,10 @@ describe("choosing files on the panel's page", () => {
     await page.getByRole("heading", { level: 1, name: /^Does not fit/ }).waitFor();
     const out = all.tokens.files.slice(0, 2).map(({ file }) => file.path);
     const { tokens: _, ...judged } = { ...reportWithout(all, new Set([...out, lockFile])), revision: 2 };
-    await panel.send({ type: "judged", report: judged });
-    await panel.send({ type: "state", state: { status: "ready", revision: 2, stale: false } });
+    await panel.send(
+      { type: "judged", report: judged },
+      { type: "state", state: { status: "ready", revision: 2, stale: false } },
+    );
     await page.getByRole("heading", { level: 1, name: /^Fits\. ≈ / }).waitFor();
     const room = page.getByRole("region", { name: "Room" });
     await room.getByText("9 of 12 files are in the prompt.").waitFor();

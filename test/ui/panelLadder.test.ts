@@ -1,35 +1,17 @@
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import type axe from "axe-core";
-import type { Browser, Locator } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Locator } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import type { GaugeState } from "../../src/core/report/gaugeState";
-import { repository } from "../support/repository";
 import { sampleLadderNames, sampleLadders, type SampleLadder } from "../support/sampleLadders";
 import { sampleStates } from "../support/sampleStates";
-import { launchBrowser } from "../support/vscodeHost/browser";
-import {
-  bundlePanel,
-  openPanelPage,
-  type PanelBundle,
-  type PanelPage,
-  type PanelSetting,
-} from "./support/panelPage";
+import { violations } from "./support/axe";
+import { panelPages, type PanelPage, type PanelSetting } from "./support/panelPage";
 import { screenshotFolder, type Theme } from "./support/workbench";
 
 const themes: readonly Theme[] = ["light", "dark", "highContrast", "highContrastLight"];
 
-let browser: Browser;
-let bundle: PanelBundle;
-let checker: string;
-beforeAll(async () => {
-  [browser, bundle, checker] = await Promise.all([
-    launchBrowser(),
-    bundlePanel(),
-    readFile(path.join(repository, "node_modules/axe-core/axe.min.js"), "utf8"),
-  ]);
-});
-afterAll(() => browser.close());
+const open = panelPages();
 
 async function withLadder(
   name: SampleLadder,
@@ -37,15 +19,10 @@ async function withLadder(
   use: (panel: PanelPage, card: Locator) => Promise<void>,
   state: GaugeState = sampleStates.fits(),
 ): Promise<void> {
-  const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en", ...setting });
-  try {
-    await panel.send({ type: "ladder", ladder: sampleLadders[name]() });
-    await panel.show(state);
-    await use(panel, panel.page.locator("#ladder"));
-    expect(panel.complaints).toEqual([]);
-  } finally {
-    await panel.close();
-  }
+  const panel = await open(setting);
+  await panel.send({ type: "ladder", ladder: sampleLadders[name]() });
+  await panel.show(state);
+  await use(panel, panel.page.locator("#ladder"));
 }
 
 const rowsOf = async (card: Locator, name: string): Promise<string[][]> =>
@@ -80,6 +57,7 @@ describe("the ladder's card", () => {
       expect(bars).toBeGreaterThan(low);
       await card.getByRole("button", { name: "Table" }).focus();
       await page.keyboard.press("Enter");
+      await card.getByRole("table", { name: "Ladder by length" }).waitFor();
       const byLength = await rowsOf(card, "Ladder by length");
       expect(byLength.slice(1).map(([tokens, , recall]) => [tokens?.trim(), recall?.trim()])).toEqual([
         ["2,048", "12/12"],
@@ -141,30 +119,22 @@ describe("the ladder's card", () => {
   it.each([320, 560, 1000])("reflows to %i pixels", async (width) => {
     await withLadder("forgets", { size: { width, height: 800 } }, async ({ page }, card) => {
       await card.screenshot({ path: path.join(screenshotFolder, "ladder", `reflow-${width}.png`) });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      const wide = (): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth);
+      await expect.poll(wide).toBeLessThanOrEqual(width);
       await card.getByRole("button", { name: "Table" }).click();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      await card.getByRole("table", { name: "Ladder by length" }).waitFor();
+      await expect.poll(wide).toBeLessThanOrEqual(width);
     });
   });
 
   it("has nothing against it by WCAG 2.2 AA", async () => {
     for (const name of ["forgets", "running", "stopped"] as const) {
       await withLadder(name, {}, async ({ page }, card) => {
-        await page.evaluate(checker);
-        const look = async (): Promise<readonly string[]> =>
-          page.evaluate(async () => {
-            const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run("#ladder", {
-              runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-              resultTypes: ["violations"],
-            });
-            return violations.flatMap(({ id, nodes }) =>
-              nodes.map(({ target }) => `${id}: ${target.join(" ")}`),
-            );
-          });
-        expect(await look()).toEqual([]);
+        expect(await violations(page, "#ladder")).toEqual([]);
         for (const summary of await card.locator("summary").all()) await summary.click();
         await card.getByRole("button", { name: "Table" }).click();
-        expect(await look()).toEqual([]);
+        await card.getByRole("table", { name: "Ladder by length" }).waitFor();
+        expect(await violations(page, "#ladder")).toEqual([]);
       });
     }
   });

@@ -1,30 +1,18 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { SavedFile } from "../../src/core/protocol/savedFiles";
 import { sampleReport } from "../support/sampleReports";
 import { sampleStates } from "../support/sampleStates";
-import { launchBrowser } from "../support/vscodeHost/browser";
-import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { panelPages, type PanelPage } from "./support/panelPage";
 import { screenshotFolder } from "./support/workbench";
 
-let browser: Browser;
-let bundle: PanelBundle;
-beforeAll(async () => {
-  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
-});
-afterAll(() => browser.close());
+const open = panelPages();
 
 async function withFits(language: "en" | "ja", use: (panel: PanelPage) => Promise<void>): Promise<void> {
-  const panel = await openPanelPage(browser, bundle, { theme: "dark", language });
-  try {
-    await panel.show(sampleStates.fits());
-    await use(panel);
-    expect(panel.complaints).toEqual([]);
-  } finally {
-    await panel.close();
-  }
+  const panel = await open({ language });
+  await panel.show(sampleStates.fits());
+  await use(panel);
 }
 
 /** The message of the last press on a button that saves, once it is there. */
@@ -62,7 +50,7 @@ describe("saving from the panel's page", () => {
       await mkdir(folder, { recursive: true });
       await writeFile(path.join(folder, `${id}.svg`), svg.content);
       await writeFile(path.join(folder, `${id}.png`), png.content);
-      const page = await browser.newPage();
+      const page = await panel.page.context().newPage();
       const { width, height, difference } = await page.evaluate(compare, {
         svg: svg.content,
         png: Buffer.from(png.content).toString("base64"),

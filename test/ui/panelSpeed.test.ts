@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { noSpeed, type SpeedState } from "../../src/core/bench/speedState";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { sampleReport } from "../support/sampleReports";
@@ -14,33 +13,22 @@ import {
   reading,
   someRuns,
 } from "../support/sampleSpeed";
-import { launchBrowser } from "../support/vscodeHost/browser";
-import { bundlePanel, openPanelPage, type PanelBundle, type PanelPage } from "./support/panelPage";
+import { panelPages, type PanelPage } from "./support/panelPage";
 import { screenshotFolder } from "./support/workbench";
 
-let browser: Browser;
-let bundle: PanelBundle;
-beforeAll(async () => {
-  [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
-});
-afterAll(() => browser.close());
+const open = panelPages();
 
-/** Shows a report with a state of the measurements; fails on script errors and violations of the policy. */
+/** Shows a report with a state of the measurements. */
 async function withSpeed(
   report: GaugeReport,
   speed: SpeedState,
   use: (panel: PanelPage) => Promise<void>,
   language: "en" | "ja" = "en",
 ): Promise<void> {
-  const panel = await openPanelPage(browser, bundle, { theme: "dark", language });
-  try {
-    await panel.show({ status: "ready", report, stale: false });
-    await panel.send({ type: "speed", speed });
-    await use(panel);
-    expect(panel.complaints).toEqual([]);
-  } finally {
-    await panel.close();
-  }
+  const panel = await open({ language });
+  await panel.show({ status: "ready", report, stale: false });
+  await panel.send({ type: "speed", speed });
+  await use(panel);
 }
 
 const states: readonly (readonly [name: string, report: () => GaugeReport, speed: SpeedState])[] = [
@@ -76,7 +64,9 @@ describe("measured speed on the panel's page", () => {
             .poll(() => page.locator("main").innerText())
             .not.toMatch(/\{\d\}|undefined|NaN|\[object/);
           await page.setViewportSize({ width: 320, height: 700 });
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+          await expect
+            .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+            .toBeLessThanOrEqual(320);
           await page.setViewportSize({ width: 1000, height: 900 });
         }
       },

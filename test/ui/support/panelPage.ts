@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { panelHtml } from "../../../src/client/panelHtml";
 import {
   panelStateOf,
@@ -15,6 +16,7 @@ import {
 } from "../../../src/core/protocol/panelMessages";
 import type { GaugeState } from "../../../src/core/report/gaugeState";
 import { repository } from "../../support/repository";
+import { launchBrowser } from "../../support/vscodeHost/browser";
 import type { Theme } from "./workbench";
 
 const origin = "https://panel.example";
@@ -56,23 +58,30 @@ export class PanelPage {
     readonly complaints: readonly string[],
   ) {}
 
-  async send(message: ToPanel): Promise<void> {
-    await this.page.evaluate((data) => window.postMessage(data, "*"), message);
+  /** Sends messages, and waits until the page has drawn them. */
+  async send(...messages: readonly ToPanel[]): Promise<void> {
+    await this.page.evaluate(deliver, messages);
+    await this.drawn();
   }
 
   /** Everything the extension sends for a state. */
   async show(state: GaugeState): Promise<void> {
     const { language, trusted } = this.setting;
-    await this.send({
-      type: "page",
-      locale: language,
-      translations: await translationsOf(language),
-      trusted: trusted ?? true,
-    });
     const report = reportOf(state);
-    if (report !== undefined) await this.send({ type: "report", report });
-    await this.send({ type: "state", state: panelStateOf(state) });
-    // messages come one after the other; two frames later they are drawn
+    await this.send(
+      {
+        type: "page",
+        locale: language,
+        translations: await translationsOf(language),
+        trusted: trusted ?? true,
+      },
+      ...(report === undefined ? [] : [{ type: "report", report } as const]),
+      { type: "state", state: panelStateOf(state) },
+    );
+  }
+
+  /** What happened to the page so far is drawn with the next frame; pictures take the width of that one, and another frame. */
+  async drawn(): Promise<void> {
     await this.page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );
@@ -94,6 +103,30 @@ export class PanelPage {
   async close(): Promise<void> {
     await this.page.context().close();
   }
+}
+
+/**
+ * Pages for the tests of a file, in one browser. Each is closed after its test, which fails on script errors and on anything
+ * the content security policy forbids.
+ */
+export function panelPages(): (setting?: Partial<PanelSetting>) => Promise<PanelPage> {
+  let browser: Browser;
+  let bundle: PanelBundle;
+  const opened: PanelPage[] = [];
+  beforeAll(async () => {
+    [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    const panels = opened.splice(0);
+    for (const panel of panels) await panel.close();
+    expect(panels.flatMap(({ complaints }) => complaints)).toEqual([]);
+  });
+  return async (setting = {}) => {
+    const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en", ...setting });
+    opened.push(panel);
+    return panel;
+  };
 }
 
 export async function openPanelPage(
@@ -146,6 +179,21 @@ async function translationsOf(language: PanelSetting["language"]): Promise<Recor
   if (language === "en") return {};
   const file = path.join(repository, `media/l10n/bundle.l10n.${language}.json`);
   return JSON.parse(await readFile(file, "utf8")) as Record<string, string>;
+}
+
+/** In the page: resolves when all messages have arrived. */
+async function deliver(messages: readonly unknown[]): Promise<void> {
+  let left = messages.length;
+  await new Promise<void>((resolve) => {
+    const count = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      removeEventListener("message", count);
+      resolve();
+    };
+    addEventListener("message", count);
+    for (const message of messages) window.postMessage(message, "*");
+  });
 }
 
 /** Does in the page what VS Code does when the theme changes. */
