@@ -43,8 +43,8 @@ const input = (): Locator => workbench.page.locator(".quick-input-widget input")
 describe("the first run, with nothing configured, in a workspace that is not trusted", () => {
   it("has one item in the status bar and a view that says what to do", async () => {
     await workbench.statusBarItem().filter({ hasText: "Llama Gauge" }).waitFor();
-    await workbench.page.locator(".pane-header", { hasText: path.basename(workbench.workspace) }).click();
-    await workbench.page.locator(".pane-header", { hasText: "Tokens" }).click();
+    await workbench.togglePane(path.basename(workbench.workspace), false);
+    await workbench.togglePane("Tokens", true);
     await workbench.page.locator(".welcome-view-content", { hasText: "Right-click files" }).waitFor();
     await workbench.screenshot("first-run");
   });
@@ -55,7 +55,11 @@ describe("the first run, with nothing configured, in a workspace that is not tru
       path.join(workbench.workspace, ".vscode/settings.json"),
       JSON.stringify({ "llamaGauge.server.url": trapUrl(), "llamaGauge.model": "/dev/zero" }),
     );
-    await workbench.page.getByRole("button", { name: "Estimate Workspace" }).click();
+    // where another try finds a report, the view has no such button any more
+    const first = workbench.page.getByRole("button", { name: "Estimate Workspace" });
+    await first.or(workbench.pane("Tokens").locator(".monaco-list-row")).first().waitFor();
+    if (await first.isVisible()) await first.click();
+    else await workbench.runCommand("Llama Gauge: Estimate Workspace");
     await heading(/^≈ .* tokens\. Whether they fit is not known yet\.$/).waitFor();
     await workbench
       .webview()
@@ -72,10 +76,13 @@ describe("the first run, with nothing configured, in a workspace that is not tru
   });
 
   it("uses it once the workspace is trusted", async () => {
-    await button("Manage trust").click();
-    await workbench.page.getByRole("button", { name: "Trust", exact: true }).click();
+    const untrusted = workbench.webview().getByText("This workspace is not trusted.");
+    if (await untrusted.isVisible()) {
+      await button("Manage trust").click();
+      await workbench.page.getByRole("button", { name: "Trust", exact: true }).click();
+    }
     await workbench.runCommand("Llama Gauge: Show Panel");
-    await workbench.webview().getByText("This workspace is not trusted.").waitFor({ state: "hidden" });
+    await untrusted.waitFor({ state: "hidden" });
     await button("Refresh").first().click();
     await expect.poll(() => trapped.length, { timeout: 20_000 }).toBeGreaterThan(0);
     await workbench.webview().locator(".remedies", { hasText: trapUrl() }).waitFor();
@@ -83,7 +90,7 @@ describe("the first run, with nothing configured, in a workspace that is not tru
 });
 
 describe("choosing a server that wants an API key", () => {
-  it("takes an address", async () => {
+  it("takes an address, asks for the key, and does not show it", async () => {
     await button("Choose server").click();
     await workbench.acceptRow("Enter an address");
     await workbench.page.locator(".quick-input-title", { hasText: "Address of llama-server" }).waitFor();
@@ -91,9 +98,6 @@ describe("choosing a server that wants an API key", () => {
     await workbench.page.locator(".quick-input-message", { hasText: "An http or https address" }).waitFor();
     await input().fill(server.url);
     await workbench.page.keyboard.press("Enter");
-  });
-
-  it("asks for the key, and does not show it", async () => {
     await workbench.page.locator(".quick-input-title", { hasText: `API key for ${server.url}` }).waitFor();
     await expect.poll(() => input().getAttribute("type")).toBe("password");
     await workbench.screenshot("api-key");

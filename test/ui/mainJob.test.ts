@@ -47,8 +47,10 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     expect(nCtxPerSlot).toBe(nCtx);
     const text = `${tokens(promptTokens)} / ${tokens(nCtx)} tokens`;
     await workbench.statusBarItem().filter({ hasText: text }).waitFor();
-    const label = await workbench.statusBarItem().locator("a").first().getAttribute("aria-label");
-    expect(label).toContain(`Fits. ${tokens(promptTokens)} of ${tokens(nCtx)} tokens`);
+    const label = workbench.statusBarItem().locator("a").first();
+    await expect
+      .poll(() => label.getAttribute("aria-label"))
+      .toContain(`Fits. ${tokens(promptTokens)} of ${tokens(nCtx)} tokens`);
   });
 
   it("shows the same numbers in the panel", async () => {
@@ -64,11 +66,12 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     await panel.locator(".facts", { hasText: tokens(answerRoom ?? -1) }).waitFor();
     const room = panel.getByRole("region", { name: "Room" });
     await room.getByRole("button", { name: "Table" }).click();
-    const rows = await room.getByRole("table", { name: "Files by tokens" }).getByRole("row").allInnerTexts();
-    const shown = rows.slice(1).map((row) => row.split(/\s*\t\s*/).slice(0, 2));
+    const rows = room.getByRole("table", { name: "Files by tokens" }).getByRole("row");
+    const shown = async (): Promise<string[][]> =>
+      (await rows.allInnerTexts()).slice(1).map((row) => row.split(/\s*\t\s*/).slice(0, 2));
     const files = expected.tokens.files.toSorted((a, b) => b.tokens - a.tokens);
     expect(files.length).toBeGreaterThan(3);
-    expect(shown).toEqual(files.map((file) => [file.path, tokens(file.tokens)]));
+    await expect.poll(shown).toEqual(files.map((file) => [file.path, tokens(file.tokens)]));
     await room.getByRole("button", { name: "Picture" }).click();
   });
 

@@ -51,6 +51,7 @@ describe("a newcomer with a running server and nothing configured", () => {
   });
 
   it("has the first verdict after at most five interactions", async () => {
+    interactions = 0;
     await workbench.statusBarItem().waitFor();
     await interact(workbench.explorerRow("src").click({ button: "right" }));
     const entry = workbench.menuEntry("Llama Gauge: Estimate Context Cost");
@@ -100,8 +101,10 @@ describe("a newcomer with a running server and nothing configured", () => {
 
 describe("what a screen reader says", () => {
   it("has the verdict in the status bar", async () => {
-    const label = await workbench.statusBarItem().locator("a").first().getAttribute("aria-label");
-    expect(label).toMatch(/Llama Gauge: Fits\. [\d,]+ of [\d,]+ tokens/);
+    const label = workbench.statusBarItem().locator("a").first();
+    await expect
+      .poll(() => label.getAttribute("aria-label"))
+      .toMatch(/Llama Gauge: Fits\. [\d,]+ of [\d,]+ tokens/);
   });
 
   it("has tokens and share in the rows of the tree", async () => {

@@ -66,6 +66,10 @@ describe("a preset, as somebody sees it who opens one", () => {
   });
 
   it("explains a section where the pointer rests, and is the document's picture", async () => {
+    await workbench.openFile("harbour.llama.ini");
+    await lens(/32,768 tokens per slot/)
+      .first()
+      .waitFor();
     await line("[coder]").locator("span span").nth(1).hover();
     await hover("per token").waitFor();
     await workbench.screenshot("presets");
@@ -73,6 +77,8 @@ describe("a preset, as somebody sees it who opens one", () => {
   });
 
   it("leads from a finding to its explanation", async () => {
+    await workbench.openFile("harbour.llama.ini");
+    await workbench.page.locator(".squiggly-error").first().waitFor();
     await line("ctx-szie").locator("span span").first().hover();
     const link = hover("did you mean ctx-size").locator("a", { hasText: "unknownKey" });
     await link.click();
@@ -81,7 +87,7 @@ describe("a preset, as somebody sees it who opens one", () => {
   });
 
   it("shows a section's budget as a table", async () => {
-    await workbench.runCommand("View: Close Editor");
+    await workbench.openFile("harbour.llama.ini");
     await lens(/32,768 tokens per slot/)
       .first()
       .locator("a")

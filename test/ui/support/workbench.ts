@@ -314,13 +314,17 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
   }
 }
 
-/** For every test of the file that fails: a picture of the window, and in words what it shows and what was logged. */
+/**
+ * For every test of the file that fails: a picture of the window, and in words what it shows and what was logged. What asks
+ * for an answer is put away, so that another try begins with a window that can be used.
+ */
 export function screenshotWhenFailed(workbench: () => Workbench | undefined): void {
   afterEach(async ({ task }) => {
     const shown = workbench();
     if (task.result?.state !== "fail" || shown === undefined) return;
     await shown.screenshot(`failed-${task.name.replaceAll(/[^\p{L}\p{N}]+/gu, "-")}`);
     console.error(`The window after “${task.name}”:\n${await shown.inWords()}`);
+    for (let questions = 0; questions < 2; questions++) await shown.page.keyboard.press("Escape");
   });
 }
 
