@@ -165,4 +165,21 @@ describe("devices", () => {
       }
     },
   );
+
+  it("moves a tied output with the embedding it shares", async () => {
+    const { file, model } = await sparse("gemma-3-12b-q4_k_m.gguf");
+    const rpc = servers.map(({ endpoint }) => endpoint);
+    const devices = await listDevices(await llamaProgram("llama-server"), rpc, signal);
+    const overrideTensor = [{ pattern: "token_embd", buffer: "CPU" }];
+    const options: LaunchOptions = { ctxSize: 4096, parallel: 1, rpc, overrideTensor, fit: false };
+    const rows = await fitPrint(program, fitPrintArguments(file, options), signal);
+    const ours = breakdown(model, options, devices, { caller: "fitParams" }).rows;
+    for (const [i, row] of rows.entries()) {
+      const mine = ours[i];
+      if (mine === undefined) throw new Error("a row for each device");
+      expect(Math.abs(mine.weights / MiB - row.model - 0.5), row.name).toBeLessThanOrEqual(1.5);
+      expect(Math.floor(mine.kv / MiB), row.name).toBe(row.context);
+      expect(mine.compute.high / MiB, row.name).toBeGreaterThanOrEqual(row.compute);
+    }
+  });
 });

@@ -73,7 +73,7 @@ function replayedBuffers(
   });
   const whole = placed.fullyOffloaded && !placed.overridden && plan.kvOffload;
   const split = options.splitMode ?? "layer";
-  const pipelined = whole && placed.devices.length > 1 && split !== "none";
+  const pipelined = whole && !placed.hasOverrides && placed.devices.length > 1 && split !== "none";
   const copies = pipelined ? pipelineCopies : 1;
   if (whole) return offloaded(model, plan, placed, stretches, copies, margin);
 

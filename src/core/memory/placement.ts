@@ -12,6 +12,7 @@ export interface Placement {
   readonly devices: readonly PlacedDevice[];
   /** Device index of each block and, last, of the output; `host` for host memory. */
   readonly layerDevice: readonly number[];
+  /** Where the output matrix is. */
   readonly outputDevice: number;
   /** Bytes of weights by device, and on the host. */
   readonly weights: readonly number[];
@@ -20,6 +21,8 @@ export interface Placement {
   readonly fullyOffloaded: boolean;
   /** Weights were moved out of their layer's device by `-ot`, `-cmoe`, `-ncmoe` or `-ncffn`. */
   readonly overridden: boolean;
+  /** Whether any of these was given: llama.cpp then computes without pipeline parallelism. */
+  readonly hasOverrides: boolean;
   /** Largest matrix on the host that belongs to a layer, in bytes: what op offload copies to a device. */
   readonly largestHostMatrix: number;
   /** Matrices on the host that belong to a layer or are the output: bytes by name without `.weight`. */
@@ -62,7 +65,8 @@ function placeAll(
   const devices = usedDevices(options, available);
   const blocks = model.layers.length;
   const layerDevice = layerDevices(blocks, options, devices);
-  const outputDevice = layerDevice[blocks] ?? host;
+  const ownOutput = layerDevice[blocks] ?? host;
+  let outputDevice = ownOutput;
   const weights = new Array<number>(devices.length).fill(0);
   let hostWeights = 0;
   let overridden = false;
@@ -74,7 +78,7 @@ function placeAll(
   const pinned = devices.some(({ backend }) => backend === "cuda");
   const secondCopy =
     model.tensors.tiedBytes > 0 &&
-    (outputDevice !== host || pinned || model.rules?.duplicatesTiedOutput === true);
+    (ownOutput !== host || pinned || model.rules?.duplicatesTiedOutput === true);
 
   const outputMatrix = model.tensors.tiedBytes > 0 ? "token_embd.weight" : "output.weight";
   const put = (tensor: PlacedTensor, device: number): void => {
@@ -88,17 +92,23 @@ function placeAll(
       tensor.role === "input"
         ? host
         : tensor.role === "output"
-          ? outputDevice
+          ? ownOutput
           : (layerDevice[tensor.layer] ?? host);
-    const target = overrideOf(tensor, options, devices) ?? natural;
+    const wanted = overrideOf(tensor, options, devices);
+    const target = wanted ?? natural;
     overridden ||= target !== natural;
     put(tensor, target);
     if (tensor.role === "layer" && target === host) {
       largestHostMatrix = Math.max(largestHostMatrix, tensor.bytes);
       if (devices.length > 0) onHost.push(tensor);
     }
-    if (tensor.name === "token_embd.weight" && secondCopy) put(tensor, outputDevice);
-    if (tensor.name === outputMatrix && outputDevice === host) outputBytes = tensor.bytes;
+    if (tensor.name !== outputMatrix) continue;
+    // the copy of a tied matrix has its name: an override moves both to one place, where one is enough
+    const copied = secondCopy && wanted === undefined;
+    outputDevice = copied ? ownOutput : target;
+    overridden ||= outputDevice !== ownOutput;
+    if (copied) put(tensor, outputDevice);
+    if (outputDevice === host) outputBytes = tensor.bytes;
   }
   return {
     devices,
@@ -108,6 +118,7 @@ function placeAll(
     hostWeights,
     fullyOffloaded: devices.length > 0 && layerDevice.every((device) => device !== host),
     overridden,
+    hasOverrides: hasOverrides(options),
     largestHostMatrix,
     hostMatrices: () => (matrices ??= byName(onHost, outputBytes)),
   };
@@ -167,6 +178,9 @@ function layerDevices(
     return found < 0 ? devices.length - 1 : found;
   });
 }
+
+const hasOverrides = ({ overrideTensor = [], cpuMoe, nCpuMoe = 0, nCpuFfn = 0 }: LaunchOptions): boolean =>
+  overrideTensor.length > 0 || cpuMoe === true || nCpuMoe > 0 || nCpuFfn > 0;
 
 function overrideOf(
   tensor: PlacedTensor,
