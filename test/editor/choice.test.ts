@@ -3,7 +3,7 @@ import { commands, Uri, workspace } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
-import { activated, configure, copiedBy, diagnostic, until } from "./support";
+import { activated, configure, copiedBy, diagnostic, estimated, until } from "./support";
 
 interface Acceptance {
   readonly accepted: boolean | null;
@@ -52,7 +52,7 @@ describe("choosing what goes into the prompt, in VS Code with a real llama-serve
       if (root === undefined) throw new Error("no folder is open");
       return Uri.joinPath(root, name);
     });
-    assert.equal(await commands.executeCommand("llamaGauge.estimate", roots[0], roots), "done");
+    await estimated("llamaGauge.estimate", roots[0], roots);
     const tokenizer = (await diagnostic("Tokenizer")) as {
       readonly source: string;
       readonly checkedWith?: string;

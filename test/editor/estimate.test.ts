@@ -6,7 +6,7 @@ import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
 import { startSilentLlamaServer, type SilentLlamaServer } from "../support/silentLlamaServer";
-import { activated, configure, copiedBy, diagnostic, until } from "./support";
+import { activated, configure, copiedBy, diagnostic, estimated, until } from "./support";
 
 interface Acceptance {
   readonly accepted: boolean | null;
@@ -48,10 +48,7 @@ describe("an estimate in VS Code with a real llama-server", () => {
   });
 
   it("of a folder counts what the server counts", async () => {
-    assert.equal(
-      await commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]),
-      "done",
-    );
+    await estimated("llamaGauge.estimate", inside("src"), [inside("src")]);
     const { accepted, nCtxPerSlot, promptTokens } = await acceptance();
     assert.deepEqual({ accepted, nCtxPerSlot }, { accepted: true, nCtxPerSlot: 4096 });
     assert.equal(promptTokens, await tokensOfCopiedPrompt(server.url));
@@ -59,14 +56,14 @@ describe("an estimate in VS Code with a real llama-server", () => {
 
   it("of several files and folders counts each file once", async () => {
     const uris = [inside("docs"), inside("docs/設計.md"), inside("README.md")];
-    assert.equal(await commands.executeCommand("llamaGauge.estimate", uris[0], uris), "done");
+    await estimated("llamaGauge.estimate", uris[0], uris);
     assert.match(String(await diagnostic("Files")), /^3 counted, 0 not/);
     assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
   });
 
   it("of the workspace leaves out what .gitignore and the settings name", async () => {
     await configure({ exclude: ["docs/**"] });
-    assert.equal(await commands.executeCommand("llamaGauge.estimateWorkspace"), "done");
+    await estimated("llamaGauge.estimateWorkspace");
     const prompt = await copiedBy("llamaGauge.copyPackedPrompt");
     await configure({ exclude: undefined });
     assert.match(prompt, /## src\/tides\.ts\n/);
@@ -78,10 +75,10 @@ describe("an estimate in VS Code with a real llama-server", () => {
     const document = await workspace.openTextDocument({ content: "one two three\nfour five six\n" });
     const editor = await window.showTextDocument(document);
     editor.selection = new Selection(0, 4, 0, 13);
-    assert.equal(await commands.executeCommand("llamaGauge.estimateSelection"), "done");
+    await estimated("llamaGauge.estimateSelection");
     assert.match(await copiedBy("llamaGauge.copyPackedPrompt"), /\ntwo three\n/);
     assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
-    assert.equal(await commands.executeCommand("llamaGauge.estimateOpenEditors"), "done");
+    await estimated("llamaGauge.estimateOpenEditors");
     assert.match(await copiedBy("llamaGauge.copyPackedPrompt"), /four five six/);
     assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
     await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
@@ -90,7 +87,7 @@ describe("an estimate in VS Code with a real llama-server", () => {
   it("does not fit where the context is too small, as the server says itself", async () => {
     const big = inside("big.txt");
     await workspace.fs.writeFile(big, new TextEncoder().encode("pier 7 depth 12.5\n".repeat(1000)));
-    assert.equal(await commands.executeCommand("llamaGauge.estimate", big, [big]), "done");
+    await estimated("llamaGauge.estimate", big, [big]);
     const content = await copiedBy("llamaGauge.copyPackedPrompt");
     await workspace.fs.delete(big);
     const { accepted, promptTokens } = await acceptance();
@@ -106,10 +103,7 @@ describe("an estimate in VS Code with a real llama-server", () => {
 
   it("goes on without a server that does not answer, and says what is missing", async () => {
     await configure({ "server.url": "http://127.0.0.1:9" });
-    assert.equal(
-      await commands.executeCommand("llamaGauge.estimate", inside("src"), [inside("src")]),
-      "done",
-    );
+    await estimated("llamaGauge.estimate", inside("src"), [inside("src")]);
     await configure({ "server.url": server.url });
     assert.equal((await acceptance()).accepted, null);
     assert.match(String(await diagnostic("Server")), /127\.0\.0\.1:9\b/);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { commands, ConfigurationTarget, Position, Uri, window, workspace, WorkspaceEdit } from "vscode";
-import { activated, configure, copiedBy, diagnostic, until } from "./support";
+import { activated, configure, copiedBy, diagnostic, estimated, until } from "./support";
 
 /** Where the tests put files of their own. */
 let place: string;
@@ -14,7 +14,7 @@ const put = (name: string, content: string | Uint8Array): void => {
 };
 const estimate = async (...names: readonly string[]): Promise<void> => {
   const uris = names.map((name) => Uri.file(at(name)));
-  assert.equal(await commands.executeCommand("llamaGauge.estimate", uris[0], uris), "done");
+  await estimated("llamaGauge.estimate", uris[0], uris);
 };
 const prompt = (): Promise<string> => copiedBy("llamaGauge.copyPackedPrompt");
 const tokensInFiles = async (): Promise<number> =>
@@ -124,7 +124,7 @@ describe("git changes in VS Code", () => {
     execFileSync("git", [...user, ...args], { cwd: path.dirname(place), stdio: "pipe" });
   };
   const changes = async (scope: string, as: string): Promise<string> => {
-    assert.equal(await commands.executeCommand("llamaGauge.estimateGitChanges", { scope, as }), "done");
+    await estimated("llamaGauge.estimateGitChanges", { scope, as });
     return prompt();
   };
 

@@ -16,7 +16,7 @@ import {
 } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaCppFolder } from "../support/llamaCpp";
-import { activated, configure, copiedBy, diagnostic, until } from "./support";
+import { activated, configure, copiedBy, diagnostic, estimated, until } from "./support";
 
 interface Acceptance {
   readonly nCtxPerSlot: number | null;
@@ -78,7 +78,7 @@ describe("llama-server started from the editor", function () {
     assert.equal(existsSync(path.join(folder, "pwned")), false);
     assert.equal(ours().length, 1);
     const readme = Uri.joinPath(workspace.workspaceFolders?.[0]?.uri ?? document.uri, "README.md");
-    assert.equal(await commands.executeCommand("llamaGauge.estimate", readme, [readme]), "done");
+    await estimated("llamaGauge.estimate", readme, [readme]);
     assert.equal(((await diagnostic("Acceptance")) as Acceptance).nCtxPerSlot, 768);
     await stopAll();
     await until("the end of the process", () =>
@@ -142,14 +142,14 @@ describe("llama-server started from the editor", function () {
     assert.equal(answer.status, 200);
     // its key is known here, so nobody is asked for it
     const readme = Uri.joinPath(workspace.workspaceFolders?.[0]?.uri ?? Uri.file(folder), "README.md");
-    assert.equal(await commands.executeCommand("llamaGauge.estimate", readme, [readme]), "done");
+    await estimated("llamaGauge.estimate", readme, [readme]);
     assert.equal(((await diagnostic("Acceptance")) as Acceptance).nCtxPerSlot, 512);
     assert.doesNotMatch(await copiedBy("llamaGauge.copyDiagnostics"), /sesame/);
     await stopAll();
   });
 
   it("that ends at once is told as a failure, and nothing keeps running", async () => {
-    await configure({ serverArguments: `-m ${path.join(folder, "missing.gguf")} -c 512` });
+    await configure({ serverArguments: `-m "${path.join(folder, "missing.gguf")}" -c 512` });
     assert.equal(await commands.executeCommand("llamaGauge.startServer"), undefined);
     await until("its end", () => (ours().length === 0 ? true : undefined));
   });

@@ -6,7 +6,7 @@ import { commands, Uri, workspace } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
 import { startRouter, type RouterServer } from "../support/routerServer";
-import { activated, configure, diagnostic, until } from "./support";
+import { activated, configure, diagnostic, estimated, until } from "./support";
 
 const contexts: Readonly<Record<string, number>> = { long: 1024, short: 512 };
 
@@ -65,7 +65,7 @@ describe("a router with several models, in VS Code", function () {
       await choosing;
       seen.add(chosen());
       const readme = Uri.joinPath(workspace.workspaceFolders?.[0]?.uri ?? Uri.file(folder), "README.md");
-      assert.equal(await commands.executeCommand("llamaGauge.estimate", readme, [readme]), "done");
+      await estimated("llamaGauge.estimate", readme, [readme]);
       const acceptance = (await diagnostic("Acceptance")) as { readonly nCtxPerSlot: number | null };
       assert.equal(acceptance.nCtxPerSlot, contexts[chosen()]);
     }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { window, type Terminal } from "vscode";
+import { window, type Terminal, type TerminalShellIntegration } from "vscode";
 import { ServerSightings } from "../../src/client/serverSightings";
 import { discoverServer } from "../../src/node/serverDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
@@ -23,6 +23,15 @@ describe("a llama-server that was started in a terminal by hand", function () {
     sightings.dispose();
   });
 
+  /** Resolves when a command has come to its end. */
+  async function prompted(shell: TerminalShellIntegration): Promise<void> {
+    let ended = false;
+    const watch = window.onDidEndTerminalShellExecution(() => (ended = true));
+    shell.executeCommand("true");
+    await until("the prompt", () => ended || undefined, 60_000);
+    watch.dispose();
+  }
+
   /** Servers found in terminals alone, as the extension finds them where processes are not shown. */
   async function found(): Promise<unknown> {
     const addresses = (await sightings.addresses()).filter(({ source }) => source.kind === "terminal");
@@ -33,6 +42,8 @@ describe("a llama-server that was started in a terminal by hand", function () {
   it("is found while it runs, and not afterwards", async () => {
     const port = await freePort();
     const shell = await until("shell integration", () => terminal.shellIntegration, 60_000);
+    // the shell is known before its first prompt is there, and what is typed until then may be taken for the prompt's own
+    await prompted(shell);
     const execution = shell.executeCommand(await llamaProgram("llama-server"), [
       ...["-m", await forgedModel(), "-c", "768", "-np", "1"],
       ...["--host", "127.0.0.1", "--port", String(port), "--offline"],

@@ -12,6 +12,14 @@ export async function configure(settings: Readonly<Record<string, unknown>>): Pr
   }
 }
 
+/** Runs a command that estimates; where the estimate does not come to its end, says how it ended and what is known then. */
+export async function estimated(command: string, ...args: readonly unknown[]): Promise<void> {
+  const outcome = await commands.executeCommand(command, ...args);
+  if (outcome === "done") return;
+  const facts = await copiedBy("llamaGauge.copyDiagnostics");
+  throw new Error(`${command} ended as ${String(outcome)}; the extension's log says why\n${facts}`);
+}
+
 /** Clipboard text after a command that copies. */
 export async function copiedBy(command: string): Promise<string> {
   await env.clipboard.writeText("");

@@ -59,7 +59,7 @@ async function runTests(commandLine: readonly string[], signal: AbortSignal): Pr
       disableExtensions: values["disable-extensions"] === true,
     });
     const exitCode = await testsExitCode(await context.newPage(), url, server, signal);
-    if (exitCode !== 0) console.error(`The extension's log:\n${await extensionLog(server.userDataDir)}`);
+    if (exitCode !== 0) console.error(`The extension's log:\n${await extensionLog(server.userDataDir, 200)}`);
     return exitCode;
   } finally {
     await browser?.close().catch(() => undefined);
