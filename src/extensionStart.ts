@@ -40,6 +40,10 @@ export function startOutside(settings: () => Settings, logFolder: string): Start
       const { startFailure } = await import("./core/logs/startFailure");
       return startFailure(name, await logTail(logFile), exitCode);
     },
+    untilGone: async (pid) => {
+      const { untilGone } = await import("./node/serverStart");
+      await untilGone(pid);
+    },
   };
 }
 

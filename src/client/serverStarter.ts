@@ -37,6 +37,8 @@ export interface StartOutside {
   ) => Promise<{ readonly program: string; readonly plan: StartPlan }>;
   readonly untilReady: (plan: StartPlan, signal: AbortSignal) => Promise<Readiness>;
   readonly failure: (name: string, plan: StartPlan, exitCode: number | undefined) => Promise<UserError>;
+  /** Resolves when the process has let go of its memory and its port; at the latest after some seconds. */
+  readonly untilGone: (pid: number) => Promise<void>;
 }
 
 interface Started {
@@ -44,6 +46,8 @@ interface Started {
   readonly request: StartRequest;
   readonly plan: StartPlan;
   readonly execution: TaskExecution;
+  /** Its process, once it has begun. */
+  readonly known: { pid?: number };
   /** Aborted when its process has ended; the reason has the exit code. */
   readonly ended: AbortSignal;
 }
@@ -82,7 +86,7 @@ export class ServerStarter implements Disposable {
   /** Resolves when it is gone. */
   async stop(name: string): Promise<void> {
     const found = this.running.find((each) => each.name === name);
-    if (found !== undefined) await endOf(found);
+    if (found !== undefined) await this.end(found);
   }
 
   /** How the server at an address was started; undefined: not by us. */
@@ -165,6 +169,12 @@ export class ServerStarter implements Disposable {
     };
     // before the start: a program that fails at once is gone sooner than the start is reported
     const isOurs = (its: TaskExecution): boolean => its.task === task || its.task.name === name;
+    const known: Started["known"] = {};
+    own.add(
+      tasks.onDidStartTaskProcess(({ execution: its, processId }) => {
+        if (isOurs(its)) known.pid = processId;
+      }),
+    );
     own.add(
       tasks.onDidEndTaskProcess(({ execution: its, exitCode }) => {
         if (isOurs(its)) end(exitCode);
@@ -180,6 +190,7 @@ export class ServerStarter implements Disposable {
       name,
       request,
       plan,
+      known,
       execution: await tasks.executeTask(task),
       ended: ended.signal,
     };
@@ -198,17 +209,19 @@ export class ServerStarter implements Disposable {
       restart,
     );
     if (chosen !== restart) return false;
-    await endOf(former);
+    await this.end(former);
     return true;
   }
-}
 
-function endOf({ ended, execution }: Started): Promise<void> {
-  return new Promise((resolve) => {
-    if (ended.aborted) resolve();
-    ended.addEventListener("abort", () => resolve());
-    execution.terminate();
-  });
+  private async end({ ended, execution, known: { pid } }: Started): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (ended.aborted) resolve();
+      ended.addEventListener("abort", () => resolve());
+      execution.terminate();
+    });
+    // a task has ended for VS Code when its terminal is closed: the process may take longer
+    if (pid !== undefined) await this.outside.untilGone(pid);
+  }
 }
 
 function readyText(name: string, url: string, readiness: Readiness): ReturnType<typeof say> {

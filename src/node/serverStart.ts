@@ -4,10 +4,14 @@ import path from "node:path";
 import type { Readiness } from "../core/launch/startPlan";
 import { UserError } from "../core/userError";
 import { HttpLlamaServer } from "./llamaServer";
+import { errorCode } from "./workspaceFilesLimits";
 
 /** Between two questions to a server that is still loading. */
 const pauseMs = 300;
 const connectMs = 1000;
+/** What a process may take to end that was told to: a large model is given back page by page. */
+const goneMs = 15_000;
+const gonePauseMs = 50;
 /** What is read of a log's end: more than llama-server writes while it starts. */
 const tailBytes = 512 * 1024;
 
@@ -85,6 +89,22 @@ function pause(signal: AbortSignal): Promise<void> {
     }
     signal.addEventListener("abort", finish);
   });
+}
+
+/** Resolves when there is no such process any more, or when it does not end in time. */
+export async function untilGone(pid: number): Promise<void> {
+  for (const end = Date.now() + goneMs; isThere(pid) && Date.now() < end;) {
+    await new Promise((resolve) => setTimeout(resolve, gonePauseMs));
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // somebody else's is there, too
+    return errorCode(error) === "EPERM";
+  }
 }
 
 /** Makes room for a log; an earlier one of that name goes. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
@@ -28,6 +29,13 @@ const ours = (): typeof tasks.taskExecutions =>
 async function stopAll(): Promise<void> {
   for (const execution of ours()) execution.terminate();
   await until("the end of the servers", () => (ours().length === 0 ? true : undefined));
+}
+
+/** Command lines of this machine's processes with a word in them, where the system tells them as files. */
+async function processesWith(word: string): Promise<readonly string[]> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
+  return (await Promise.all(lines)).filter((line) => line.includes(word));
 }
 
 describe("llama-server started from the editor", function () {
@@ -110,6 +118,7 @@ describe("llama-server started from the editor", function () {
     );
     assert.match(String(ended), /^(finished|budget)$/);
     await until("the end of its server", () => (ours().length === 0 ? true : undefined));
+    assert.deepEqual(await processesWith(model), []);
     const title = await until("the wait", async () =>
       (await lenses()).map(({ command }) => command?.title ?? "").find((its) => its.includes("full prompt")),
     );

@@ -5,10 +5,18 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { formatText } from "../../src/core/format";
 import { planStart, type StartPlan } from "../../src/core/launch/startPlan";
 import { startFailure } from "../../src/core/logs/startFailure";
-import { freeLoopbackPort, isTaken, logTail, newLogFile, waitUntilReady } from "../../src/node/serverStart";
+import {
+  freeLoopbackPort,
+  isTaken,
+  logTail,
+  newLogFile,
+  untilGone,
+  waitUntilReady,
+} from "../../src/node/serverStart";
 import { startProgram, type RunningProgram } from "../support/childProcess";
 import { forgedModel } from "../support/forge/forgeModel";
 import { isFree } from "../support/freePort";
+import { isRunning } from "../support/isRunning";
 import { llamaProgram } from "../support/llamaCpp";
 
 const signal = AbortSignal.timeout(60_000);
@@ -72,6 +80,20 @@ it("gives up waiting when it is told to", async () => {
   const waiting = waitUntilReady(`http://127.0.0.1:${await freeLoopbackPort([])}`, undefined, stop.signal);
   setImmediate(() => stop.abort(new Error("enough")));
   await expect(waiting).rejects.toThrow("enough");
+});
+
+it("knows when a server's process is gone, and that the port is free then", async () => {
+  const plan = await start("-m", await forgedModel(), "-c", "512");
+  await waitUntilReady(plan.url, undefined, signal);
+  const pid = running?.pid ?? -1;
+  let gone = false;
+  const waiting = untilGone(pid).then(() => (gone = true));
+  await waitUntilReady(plan.url, undefined, signal);
+  expect(gone).toBe(false);
+  process.kill(pid, "SIGTERM");
+  await waiting;
+  expect(isRunning(pid)).toBe(false);
+  expect(await isTaken(plan.url, signal)).toBe(false);
 });
 
 it.each([
