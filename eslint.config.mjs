@@ -1,6 +1,13 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
+const namedExports = { selector: "ExportDefaultDeclaration", message: "Name your exports." };
+const ownTimeLimits = {
+  selector:
+    "Program > VariableDeclaration > VariableDeclarator > CallExpression[callee.object.name='AbortSignal'][callee.property.name='timeout']",
+  message: "Its time begins when the file is loaded, which may be long before its tests run.",
+};
+
 export default tseslint.config(
   { ignores: ["dist/", "out/", ".cache/", ".vscode-test/", "**/fixtures/"] },
   {
@@ -16,10 +23,7 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
       "@typescript-eslint/no-non-null-assertion": "error",
-      "no-restricted-syntax": [
-        "error",
-        { selector: "ExportDefaultDeclaration", message: "Name your exports." },
-      ],
+      "no-restricted-syntax": ["error", namedExports, ownTimeLimits],
       "no-console": "error",
       eqeqeq: "error",
     },
@@ -30,6 +34,8 @@ export default tseslint.config(
     rules: {
       "no-restricted-syntax": [
         "error",
+        namedExports,
+        ownTimeLimits,
         {
           selector:
             "CallExpression[callee.name='expect'] > AwaitExpression > CallExpression[callee.property.name=/^(count|innerText|allInnerTexts|textContent|getAttribute|inputValue|isChecked|isVisible|isEnabled)$/]",

@@ -7,7 +7,7 @@ import { freePort } from "../support/freePort";
 import { llamaProgram } from "../support/llamaCpp";
 import { until } from "./support";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = new AbortController().signal;
 
 describe("a llama-server that was started in a terminal by hand", function () {
   this.timeout(120_000);

@@ -10,7 +10,7 @@ import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
 
-const signal = AbortSignal.timeout(600_000);
+const signal = new AbortController().signal;
 const nCtxTrain = 2048;
 let model: string;
 

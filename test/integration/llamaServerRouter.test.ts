@@ -7,7 +7,7 @@ import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
 import { startRouter, type RouterServer } from "../support/routerServer";
 
-const signal = AbortSignal.timeout(600_000);
+const signal = new AbortController().signal;
 let folder: string;
 let router: RouterServer;
 

@@ -3,7 +3,7 @@ import { runningLlamaServers } from "../../src/node/processDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 
-const signal = AbortSignal.timeout(600_000);
+const signal = new AbortController().signal;
 const started: LlamaServerProcess[] = [];
 
 afterEach(async () => {

@@ -19,7 +19,7 @@ import { isFree } from "../support/freePort";
 import { isRunning } from "../support/isRunning";
 import { llamaProgram } from "../support/llamaCpp";
 
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 let folder: string;
 let running: RunningProgram | undefined;
 

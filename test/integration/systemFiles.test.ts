@@ -9,7 +9,7 @@ import { systemOptions } from "../../src/node/systemOptions";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaProgram, startLlamaServer } from "../support/llamaCpp";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = new AbortController().signal;
 const platform = "linux";
 
 let root: string;

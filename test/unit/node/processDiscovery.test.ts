@@ -8,7 +8,7 @@ import { goodReplies, sendJson, startHttpStub } from "../../support/stubServer";
 let list: () => Promise<unknown>;
 vi.mock("systeminformation", () => ({ processes: () => list() }));
 
-const signal = AbortSignal.timeout(60_000);
+const signal = new AbortController().signal;
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
