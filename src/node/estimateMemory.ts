@@ -4,6 +4,7 @@ import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budgets";
 import { isHost, type MemoryDevice } from "../core/memory/devices";
+import { readsFeatures } from "../core/memory/featureDraft";
 import { memoryBudget, type BudgetSettings } from "../core/memory/memoryBudget";
 import { loggedBudget } from "../core/memory/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/memoryReport";
@@ -134,15 +135,20 @@ function without(devices: readonly MemoryDevice[], { devices: held }: MemoryRepo
   });
 }
 
-/** The model of `-md`; other kinds of drafting share the main model's context, and are not computed. */
+/** The model of `-md`, where it drafts; other kinds of drafting share the main model's context, and are not computed. */
 async function draftModel(
   { specDraftModel, specType }: LaunchOptions,
   signal: AbortSignal,
 ): Promise<Model | undefined> {
-  if (specDraftModel === undefined || specType?.includes("draft-simple") === false) return undefined;
+  if (specDraftModel === undefined) return undefined;
   const header = await knownOr(readGgufHeader(specDraftModel, signal));
-  return header.known ? modelOf(header.value) : undefined;
+  if (!header.known) return undefined;
+  const model = modelOf(header.value);
+  const kinds = readsFeatures(model) ? featureDrafts : ["draft-simple"];
+  return specType === undefined || specType.some((type) => kinds.includes(type)) ? model : undefined;
 }
+
+const featureDrafts: readonly string[] = ["draft-eagle3", "draft-dflash", "draft-dspark"];
 
 /** What loading says stands in a log's beginning. */
 const logBeginning = 4 * 2 ** 20;

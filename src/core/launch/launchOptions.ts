@@ -94,6 +94,7 @@ export interface LaunchOptions {
   readonly specDraftTypeV?: string;
   readonly specDraftNgl?: number | "auto" | "all";
   readonly specDraftNUbatch?: number;
+  readonly specDraftBackendSampling?: boolean;
   readonly ropeScaling?: string;
   readonly ropeScale?: number;
   readonly ropeFreqBase?: number;

@@ -127,6 +127,7 @@ export const optionEffects: Readonly<Record<string, OptionEffect>> = {
   "--cache-type-v-draft": text("specDraftTypeV"),
   "--n-gpu-layers-draft": layers("specDraftNgl"),
   "--spec-draft-n-ubatch": integer("specDraftNUbatch"),
+  "--spec-draft-backend-sampling": flag("specDraftBackendSampling"),
   "--rope-scaling": text("ropeScaling"),
   "--rope-scale": number("ropeScale"),
   "--rope-freq-base": number("ropeFreqBase"),

@@ -6,6 +6,7 @@ import { computeBuffers, exactly, type Estimate } from "./computeBuffers";
 import { contextPlan, f16, usesMtp, type Caller, type ContextPlan } from "./contextPlan";
 import { hostName, isHost, type MemoryDevice } from "./devices";
 import { explain, growthOf } from "./explanation";
+import { draftLogits, ownOutput, readsFeatures } from "./featureDraft";
 import { fitted, type Fitted } from "./fit";
 import { hostExtras } from "./hostExtras";
 import { kvCaches, mtpCache, type KvCache, type LayerBytes } from "./kvCache";
@@ -87,7 +88,7 @@ export function breakdown(
   const placeOf = (layer: number): number => (plan.kvOffload ? (placed.layerDevice[layer] ?? host) : host);
   const on = (parts: readonly LayerBytes[], device: number): number =>
     sumBytes(parts.filter(({ layer }) => placeOf(layer) === device));
-  const beside = draftModelRows(options, plan, devices, settings);
+  const beside = draftModelRows(options, plan, placed, devices, settings);
   const row = (name: string, device: number): BreakdownRow => ({
     name,
     weights: device === host ? placed.hostWeights : (placed.weights[device] ?? 0),
@@ -135,6 +136,7 @@ function kvPadding(
 function draftModelRows(
   options: LaunchOptions,
   plan: ContextPlan,
+  placed: Placement,
   devices: readonly MemoryDevice[],
   { draft, projector: _, ...settings }: BudgetSettings,
 ): readonly BreakdownRow[] {
@@ -150,7 +152,14 @@ function draftModelRows(
     ...given({ cacheTypeK: specDraftTypeK, cacheTypeV: specDraftTypeV, gpuLayers: specDraftNgl }),
     ...given({ devices: specDraftDevices ?? options.devices }),
   };
-  return breakdown(draft, own, devices, settings).rows;
+  const parts = breakdown(draft, own, devices, settings);
+  if (!readsFeatures(draft)) return parts.rows;
+  const output = ownOutput(draft) ? parts.placed : placed;
+  const name = output.devices[output.outputDevice]?.device.name ?? hostName;
+  const logits = draftLogits(draft, parts.plan, options);
+  return parts.rows.map((row) =>
+    row.name === name && row.compute.bytes < logits ? { ...row, compute: exactly(logits) } : row,
+  );
 }
 
 /** Without what was not given. */

@@ -81,7 +81,7 @@ export const architectures: ReadonlyMap<string, Architecture> = new Map([
       "command-r dbrx olmo olmoe openelm arctic deepseek deepseek2 deepseek2-ocr chatglm glm4 glm4moe bitnet t5 jais jais2 " +
       "nemotron exaone granite granitemoe chameleon plm bailingmoe bailingmoe2 dots1 arcee ernie4_5 ernie4_5-moe " +
       "hunyuan-moe hunyuan-dense hunyuan_vl hy_v3 smollm3 seed_oss grovemoe apertus minimax-m2 cogvlm pangu-embedded " +
-      "mistral3 mistral4 paddleocr llama-embed maincoder talkie hrm_text k2-horizon pockettts qwen3tts",
+      "mistral3 mistral4 paddleocr llama-embed maincoder talkie hrm_text k2-horizon pockettts qwen3tts eagle3",
     plain,
   ),
   ...names(
@@ -106,7 +106,7 @@ export const architectures: ReadonlyMap<string, Architecture> = new Map([
   ["smallthinker", windowed({ fixedWindow: 4096, period: 4, denseFirst: true })],
   ["plamo3", windowed({ period: 8 })],
   ["muse-glimmer", windowed({ period: 4 })],
-  ...names("step35 mimo2 granite_swa maion-coder maple spark2_5", windowed({ period: "required" })),
+  ...names("step35 mimo2 granite_swa maion-coder maple spark2_5 dflash", windowed({ period: "required" })),
   ...names("mamba mamba2", mamba),
   ...names("rwkv6 rwkv6qwen2 rwkv7 arwkv7", rwkv),
   ...names("jamba plamo2 granitehybrid", { recurrent: { kind: "noKvHeads" }, state: "ssm" }),

@@ -3,6 +3,7 @@ const tensorTypes = {
   f32: { id: 0, block: 1, blockBytes: 4 },
   f16: { id: 1, block: 1, blockBytes: 2 },
   q8_0: { id: 8, block: 32, blockBytes: 34 },
+  i64: { id: 27, block: 1, blockBytes: 8 },
 } as const;
 
 export type TensorType = keyof typeof tensorTypes;
@@ -37,6 +38,7 @@ export function tensorData(tensor: TensorSpec, seed: number): Buffer {
 }
 
 function fillConstant(data: Buffer, type: TensorType, value: number): void {
+  if (type === "i64" && value === 0) return;
   if (type !== "f32") throw new Error("constant tensors are f32");
   for (let at = 0; at < data.length; at += 4) data.writeFloatLE(value, at);
 }
@@ -50,6 +52,8 @@ function fillValues(data: Buffer, { name, type }: TensorSpec, values: Float32Arr
 function fillRandom(data: Buffer, type: TensorType, reach: number, seed: number): void {
   const next = xorshift(seed);
   switch (type) {
+    case "i64":
+      throw new Error("integers are not random");
     case "f32":
       for (let at = 0; at < data.length; at += 4) data.writeFloatLE((next() / 2 ** 31 - 1) * reach, at);
       return;
