@@ -229,7 +229,9 @@ class Thread {
     if (!job || reply.id !== this.request) return;
     this.job = undefined;
     clearTimeout(this.timer);
-    this.timer = unrefTimer(() => void this.worker.terminate(), idleMs);
+    this.timer = unrefTimer(() => {
+      this.retire();
+    }, idleMs);
     this.worker.unref();
     if ("answer" in reply) job.resolve(reply.answer);
     else if ("userError" in reply) {
@@ -237,6 +239,12 @@ class Thread {
       job.reject(new UserError(reason, problem, remedy));
     } else if ("failure" in reply) job.reject(new Error(reply.failure));
     this.events.free();
+  }
+
+  /** It takes no more work, though it ends a little later. */
+  private retire(): void {
+    this.leave(new Error("the worker had nothing to do"));
+    void this.worker.terminate();
   }
 
   private leave(cause: Error): void {

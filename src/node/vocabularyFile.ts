@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { PackedStrings, SpecialTokenIds, TokenizerSpec } from "../core/model/tokenizerSpec";
 import { bytes as byteSize, say } from "../core/text";
+import { broken } from "../core/tokens/kernel/brokenVocabulary";
 import { UserError } from "../core/userError";
 
 /** No model's key-value part comes near; what does is not worth reading. */
@@ -53,15 +54,15 @@ function readSpec(cursor: Cursor): TokenizerSpec {
   cursor.length();
   const keys = cursor.length();
   if (keys > maxKeys) throw brokenFile();
-  const draft: Draft = { ids: {} };
+  const draft: Draft = { ids: {}, oldIds: {} };
   for (let i = 0; i < keys; i++) {
     const key = cursor.text(maxKeyBytes);
     const type = cursor.u32();
     const take = Object.hasOwn(wanted, key) ? wanted[key] : undefined;
-    if (take) take(draft, new Value(cursor, type));
+    if (take) take(draft, new Value(cursor, type, key));
     else cursor.skip(type, 0);
   }
-  const { model, tokens, ...rest } = draft;
+  const { model, tokens, oldIds, ...rest } = draft;
   if (model === undefined || !tokens) {
     throw new UserError(
       "invalidInput",
@@ -74,14 +75,20 @@ function readSpec(cursor: Cursor): TokenizerSpec {
     architecture: "",
     name: "",
     ...rest,
+    ids: { ...rest.ids, ...existing(oldIds, tokens.starts.length) },
     model,
     tokens: { ...tokens, bytes },
     ...(draft.merges ? { merges: { ...draft.merges, bytes } } : {}),
   };
 }
 
+/** llama.cpp lets an old name have the last word, where its token is there. */
+const existing = (ids: SpecialTokenIds, tokens: number): SpecialTokenIds =>
+  Object.fromEntries(Object.entries(ids).filter(([, id]: [string, number]) => id < tokens));
+
 type Draft = { -readonly [K in Exclude<keyof TokenizerSpec, "ids">]?: TokenizerSpec[K] } & {
   ids: { -readonly [K in keyof SpecialTokenIds]: SpecialTokenIds[K] };
+  oldIds: { -readonly [K in keyof SpecialTokenIds]: SpecialTokenIds[K] };
 };
 
 type Take = (draft: Draft, value: Value) => void;
@@ -90,6 +97,13 @@ const id =
   (name: keyof SpecialTokenIds): Take =>
   (draft, value) => {
     draft.ids[name] = value.unsigned();
+  };
+
+/** By a name of earlier times. */
+const oldId =
+  (name: keyof SpecialTokenIds): Take =>
+  (draft, value) => {
+    draft.oldIds[name] = value.unsigned();
   };
 
 const wanted: Readonly<Record<string, Take>> = {
@@ -116,9 +130,9 @@ const wanted: Readonly<Record<string, Take>> = {
   "tokenizer.ggml.fim_pad_token_id": id("fimPad"),
   "tokenizer.ggml.fim_rep_token_id": id("fimRepository"),
   "tokenizer.ggml.fim_sep_token_id": id("fimSeparator"),
-  "tokenizer.ggml.prefix_token_id": id("fimPrefix"),
-  "tokenizer.ggml.suffix_token_id": id("fimSuffix"),
-  "tokenizer.ggml.middle_token_id": id("fimMiddle"),
+  "tokenizer.ggml.prefix_token_id": oldId("fimPrefix"),
+  "tokenizer.ggml.suffix_token_id": oldId("fimSuffix"),
+  "tokenizer.ggml.middle_token_id": oldId("fimMiddle"),
   "tokenizer.ggml.add_bos_token": (draft, value) => (draft.addBos = value.flag()),
   "tokenizer.ggml.add_eos_token": (draft, value) => (draft.addEos = value.flag()),
   "tokenizer.ggml.add_sep_token": (draft, value) => (draft.addSeparator = value.flag()),
@@ -128,26 +142,27 @@ const wanted: Readonly<Record<string, Take>> = {
   "tokenizer.ggml.normalizer.strip_accents": (draft, value) => (draft.stripAccents = value.flag()),
 };
 
-/** A value still to be read; every reader checks the type first. */
+/** A value still to be read; every reader checks the type first and names the key where it is another. */
 class Value {
   constructor(
     private readonly cursor: Cursor,
     private readonly type: number,
+    private readonly key: string,
   ) {}
 
   text(): string {
-    if (this.type !== isString) throw brokenFile();
+    if (this.type !== isString) throw broken(this.key);
     return this.cursor.text(maxHeaderBytes);
   }
 
   flag(): boolean {
-    if (this.type !== 7) throw brokenFile();
+    if (this.type !== 7) throw broken(this.key);
     return this.cursor.u8() !== 0;
   }
 
   unsigned(): number {
     const size = sizes[this.type];
-    if (size === undefined || size === 0 || this.type === 6 || this.type === 12) throw brokenFile();
+    if (size === undefined || size === 0 || this.type === 6 || this.type === 12) throw broken(this.key);
     const value =
       size === 1
         ? this.cursor.u8()
@@ -161,7 +176,7 @@ class Value {
 
   strings(): PackedStrings {
     const count = this.array(isString);
-    if (count > maxStrings) throw brokenFile();
+    if (count > maxStrings) throw broken(this.key);
     const starts = new Uint32Array(count);
     const ends = new Uint32Array(count);
     this.cursor.walkStrings(count, starts, ends);
@@ -175,10 +190,10 @@ class Value {
   }
 
   numbers(): Float32Array {
-    if (this.type !== isArray) throw brokenFile();
+    if (this.type !== isArray) throw broken(this.key);
     const element = this.cursor.u32();
     const count = this.cursor.length();
-    if (element !== 6 && element !== 5) throw brokenFile();
+    if (element !== 6 && element !== 5) throw broken(this.key);
     const raw = this.cursor.take(count * 4).slice();
     return element === 6
       ? new Float32Array(raw.buffer, 0, count)
@@ -191,7 +206,7 @@ class Value {
   }
 
   private array(...elements: readonly number[]): number {
-    if (this.type !== isArray || !elements.includes(this.cursor.u32())) throw brokenFile();
+    if (this.type !== isArray || !elements.includes(this.cursor.u32())) throw broken(this.key);
     return this.cursor.length();
   }
 }

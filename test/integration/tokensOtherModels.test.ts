@@ -8,7 +8,14 @@ import { differences, kernelOf } from "../support/kernelOf";
 import { knownTexts, nastyStrings } from "../support/nastyTexts";
 import { SeededRandom } from "../support/seededRandom";
 import { idsByProgram } from "../support/tokenOracle";
-import { rwkv, sentencePiece, unigram, wordPiece } from "../support/vocabularies/smallVocabularies";
+import {
+  overlappingTokens,
+  rwkv,
+  sentencePiece,
+  unigram,
+  withoutMerges,
+  wordPiece,
+} from "../support/vocabularies/smallVocabularies";
 
 // Kinds of tokenizers no npm package has a vocabulary for: small vocabularies of our own, the real program's answers.
 let folder: string;
@@ -26,6 +33,7 @@ const own = [
   "</s> hello <unk> [MASK] [SEP]x [unused3] unusedtok",
   "<|user|>\n hello<|end|>  \n\n <|endoftext|>  the </s>  a",
   "<tool>x <tool <<tool>xx ool>x a\n\n\n\n\nb\n\n c\n",
+  "a     x xab xabc xabcd  x\n\n\nx      xa </s>x<|plamo:eos|>",
   "Café CAFÉ cafe\u0301 ẞß İı Hello HELLO 12 123 don't $5+~",
 ];
 
@@ -54,10 +62,13 @@ const kinds: readonly (readonly [name: string, metadata: () => GgufMetadata])[] 
     { lowercase: false },
     { lowercase: true, stripAccents: false },
     { lowercase: false, stripAccents: true },
+    { addEos: true },
   ].map((rules) => [`WordPiece ${JSON.stringify(rules)}`, () => wordPiece(rules)] as const),
-  ...[{}, { addSpacePrefix: false }, { name: "My Phi-3 mini" }].map(
+  ...[{}, { addSpacePrefix: false }, { name: "My Phi-3 mini" }, { eot: 6 }].map(
     (rules) => [`SentencePiece ${JSON.stringify(rules)}`, () => sentencePiece(rules)] as const,
   ),
+  ["byte-pair, tokens that overlap", () => overlappingTokens()],
+  ["byte-pair, no merges", () => withoutMerges()],
 ];
 
 describe("llama.cpp's ids", () => {

@@ -7,7 +7,7 @@ import { runLlamaProgram } from "../support/llamaCpp";
 import { differences, kernelOf } from "../support/kernelOf";
 import { knownTexts, nastyStrings } from "../support/nastyTexts";
 import { idsByProgram } from "../support/tokenOracle";
-import { bytePairs, characterPairs } from "../support/vocabularies/sensitiveVocabularies";
+import { bytePairs, characterPairs, unmerged } from "../support/vocabularies/sensitiveVocabularies";
 import { writeVocabularyModel } from "../support/vocabularyModel";
 
 // Every `tokenizer.ggml.pre` against the real program, with vocabularies in which every other cut shows.
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const text = [...knownTexts, ...nastyStrings(21, 900)].join("\n~\n");
+const text = [...knownTexts, ...nastyStrings(21, 900), ...unmerged].join("\n~\n");
 const latin = nastyStrings(22, 300)
   .join(" ")
   .replace(/[^\n -~éßжя日本語]/g, "");
@@ -48,6 +48,13 @@ describe("pre-tokenizers cut as llama.cpp does", () => {
       const real = await idsByProgram(file, each, options);
       expect(differences(kernelOf(file), [each], [real], options)).toEqual([]);
     }
+  });
+
+  it("takes halves of a character in bytes apart, as llama.cpp does", async () => {
+    const file = await writeVocabularyModel(folder, bytePairs("afmoe"));
+    const halves = Buffer.from("61eda0bdedb8806220eda080edb08063", "hex");
+    const real = await idsByProgram(file, halves, options);
+    expect(differences(kernelOf(file), [halves], [real], options)).toEqual([]);
   });
 
   it("refuses a name that llama.cpp refuses", async () => {

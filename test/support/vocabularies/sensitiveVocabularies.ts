@@ -9,6 +9,13 @@ export const byteLetters: readonly string[] = (() => {
   });
 })();
 
+/** A text in those letters. */
+export const spelled = (text: string): string =>
+  Array.from(Buffer.from(text), (byte) => byteLetters[byte] ?? "").join("");
+
+/** Tokens that no merge reaches: only a pre-tokenizer that ignores merges takes them whole. */
+export const unmerged: readonly string[] = ["hello", " the", "123", "...", "日本"];
+
 /**
  * Byte-level BPE in which any two bytes merge, and nothing more: wherever a pre-tokenizer cuts differently, other pairs
  * are found. The order of the merges is scrambled so that a piece does not simply fall into pairs from its start.
@@ -17,10 +24,15 @@ export function bytePairs(pre: string): VocabularySpec {
   const pairs = Array.from({ length: 1 << 16 }, (_, i) => Math.imul(i, 40503) & 0xffff);
   const spell = (pair: number, gap: string) =>
     `${byteLetters[pair >> 8] ?? ""}${gap}${byteLetters[pair & 0xff] ?? ""}`;
-  const tokens = [...byteLetters, ...pairs.map((pair) => spell(pair, "")), "<|end|>"];
+  const tokens = [
+    ...byteLetters,
+    ...pairs.map((pair) => spell(pair, "")),
+    ...unmerged.map(spelled),
+    "<|end|>",
+  ];
   return {
     name: `byte-pairs-${pre}`,
-    version: "1",
+    version: "2",
     model: "gpt2",
     pre,
     tokens,

@@ -1,4 +1,5 @@
-import { bool, f32Array, i32Array, str, strArray, u8Array, type GgufMetadata } from "../forge/ggufValue";
+import { bool, f32Array, i32Array, str, strArray, u32, u8Array, type GgufMetadata } from "../forge/ggufValue";
+import { byteLetters, spelled } from "./sensitiveVocabularies";
 import { tokenType } from "./vocabularySpec";
 
 type Token = readonly [text: string, type?: number, score?: number];
@@ -100,10 +101,38 @@ function escaped(bytes: Buffer): string {
   }).join("");
 }
 
+/**
+ * Byte-level with runs of blanks as tokens of their own, as GPT-NeoX has them, and tokens that overlap: what is left of a
+ * long run belongs to the word behind it, what is left in front to the word before.
+ */
+export function overlappingTokens(): GgufMetadata {
+  const tokens: Token[] = [
+    ...byteLetters.map((letter): Token => [letter]),
+    ...["Ġx", "xa", "Ċx"].map((text): Token => [text]),
+    ...["  ", "   ", "    ", "ab", "bcd", "\n\n"].map((text): Token => [text, tokenType.userDefined]),
+    ["<|end|>", tokenType.control],
+  ];
+  return metadata(
+    "gpt2",
+    tokens,
+    new Map([
+      ["tokenizer.ggml.pre", str("gpt-2")],
+      ["tokenizer.ggml.merges", strArray(["Ġ x", "x a", "Ċ x"])],
+    ]),
+  );
+}
+
+/** Kimi K2 is the one that may come without merges. */
+export function withoutMerges(): GgufMetadata {
+  const tokens = [...byteLetters, spelled("hello"), spelled("日本")].map((text): Token => [text]);
+  return metadata("gpt2", tokens, new Map([["tokenizer.ggml.pre", str("kimi-k2")]]));
+}
+
 /** WordPiece; `[UNK]` and the others have the ids llama.cpp takes for granted. */
 export function wordPiece(rules: {
   readonly lowercase?: boolean;
   readonly stripAccents?: boolean;
+  readonly addEos?: boolean;
 }): GgufMetadata {
   const words =
     "hello Hello world the The a b c d e é É s ß İ ı 日 本 語 한 12 1 2 3 . , ! ' $ + ~ café cafe ▁";
@@ -128,6 +157,7 @@ export function wordPiece(rules: {
       ...(rules.stripAccents === undefined
         ? []
         : [["tokenizer.ggml.normalizer.strip_accents", bool(rules.stripAccents)] as const]),
+      ...(rules.addEos === undefined ? [] : [["tokenizer.ggml.add_eos_token", bool(rules.addEos)] as const]),
     ]),
   );
 }
@@ -136,6 +166,8 @@ export function wordPiece(rules: {
 export function sentencePiece(rules: {
   readonly name?: string;
   readonly addSpacePrefix?: boolean;
+  /** Id of the token that ends a turn. */
+  readonly eot?: number;
 }): GgufMetadata {
   const bytes = Array.from({ length: 256 }, (_, i): Token => [
     `<0x${i.toString(16).toUpperCase().padStart(2, "0")}>`,
@@ -150,6 +182,7 @@ export function sentencePiece(rules: {
     ["<|endoftext|>", tokenType.control],
     ["<|user|>", tokenType.control],
     ["<|end|>", tokenType.control],
+    ["<|plamo:eos|>", tokenType.control],
     ["<tool>", tokenType.userDefined],
     ["<tool", tokenType.userDefined],
     ["ool>x", tokenType.userDefined],
@@ -166,6 +199,7 @@ export function sentencePiece(rules: {
       ...(rules.addSpacePrefix === undefined
         ? []
         : [["tokenizer.ggml.add_space_prefix", bool(rules.addSpacePrefix)] as const]),
+      ...(rules.eot === undefined ? [] : [["tokenizer.ggml.eot_token_id", u32(rules.eot)] as const]),
     ]),
   );
 }

@@ -145,6 +145,34 @@ describe("reading a vocabulary", () => {
     expect(error.message).toContain(value);
   });
 
+  it.each([
+    ["tokenizer.ggml.pre", u32(1)],
+    ["tokenizer.ggml.add_bos_token", u32(1)],
+    ["tokenizer.ggml.bos_token_id", str("<s>")],
+    ["tokenizer.ggml.scores", i32Array([1])],
+    ["tokenizer.ggml.token_type", strArray(["1"])],
+  ] as const)("names the key whose value cannot be used: %s", (key, value) => {
+    const error = errorOf(written(changed(new Map([[key, value]]))));
+    expect(error.reason).toBe("invalidInput");
+    expect(error.message).toContain(key);
+  });
+
+  it("takes an id by its old name last, where there is such a token, as llama.cpp does", () => {
+    const ids = (old: number) =>
+      readVocabulary(
+        fileWith(
+          written(
+            new Map([
+              ["tokenizer.ggml.prefix_token_id", u32(old)],
+              ...changed(new Map([["tokenizer.ggml.fim_pre_token_id", u32(1)]])),
+            ]),
+          ),
+        ),
+      ).ids;
+    expect(ids(2).fimPrefix).toBe(2);
+    expect(ids(4_294_967_295).fimPrefix).toBe(1);
+  });
+
   it("reads a file of the wrong byte order or version as not supported", () => {
     const bytes = written(usual);
     bytes.writeUInt32BE(3, 4);

@@ -31,13 +31,20 @@ export interface BpeShape {
 }
 
 export function buildBpeVocabulary(spec: TokenizerSpec, shape: BpeShape): BpeVocabulary {
-  const { merges } = spec;
+  // llama.cpp loads Kimi K2 without merges, and no other
+  const merges = spec.merges ?? (spec.pre === "kimi-k2" ? noMerges : undefined);
   if (!merges) throw broken("tokenizer.ggml.merges");
   const builder = new Builder(spec, shape);
   builder.addTokens();
   const pairs = builder.addMerges(merges);
   return builder.finish(pairs);
 }
+
+const noMerges: PackedStrings = {
+  bytes: new Uint8Array(0),
+  starts: new Uint32Array(0),
+  ends: new Uint32Array(0),
+};
 
 class Builder {
   private readonly strings: ByteStrings;

@@ -11,7 +11,7 @@ import type { TokenizerKeys } from "./vocabularyDefaults";
  */
 const magic = 0x4c475631;
 /** Changes with anything that changes what is stored. */
-const version = 3;
+const version = 4;
 const headStart = 32;
 /** Words the checksum is kept in. */
 const sumAt = 3;

@@ -58,6 +58,20 @@ export const anyCut =
   (bytes, from, to) =>
     rules.reduce((best, rule) => Math.max(best, rule(bytes, Math.max(from, best), to)), -1);
 
+/** Of text that is not well-formed: a character that is cut off takes up to three bytes behind it with it. */
+export const awayFromBroken =
+  (cut: LastCut): LastCut =>
+  (bytes, from, to) => {
+    let at = cut(bytes, from, to);
+    while (at > 0 && !isAscii(bytes, Math.max(from, at - 4), at)) at = cut(bytes, from, at);
+    return at;
+  };
+
+function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if ((bytes[at] as number) >= 0x80) return false;
+  return true;
+}
+
 const isLetter = (byte: number | undefined): boolean => {
   const folded = (byte ?? 0) | 0x20;
   return folded >= 0x61 && folded <= 0x7a;

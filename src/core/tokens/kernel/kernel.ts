@@ -1,6 +1,7 @@
 import type { TokenizerSpec } from "../../model/tokenizerSpec";
 import { bpeTokenizer } from "./bpeTokenizer";
 import { compileVocabulary, type CompiledVocabulary } from "./compiledVocabulary";
+import { awayFromBroken } from "./cuts";
 import { RwkvTokenizer } from "./rwkv";
 import { SpecialPartition } from "./specialPartition";
 import { isSpecial } from "./specialTokens";
@@ -93,11 +94,12 @@ class VocabularyKernel implements Kernel {
   countPieces(pieces: Iterable<TextPiece>, options: PiecesOptions = {}): number {
     const counter = this.counter(options);
     const partition = this.partition(options);
-    const { lastCut } = this.tokenizers.wellFormed;
+    const { lastCut: cutOfSound } = this.tokenizers.wellFormed;
     let after = true;
     const { partBytes = usualPartBytes, wellFormed = false } = options;
-    const gatherer = new TextGatherer(partBytes, wellFormed, (bytes, length) => {
+    const gatherer = new TextGatherer(partBytes, wellFormed, (bytes, length, sound) => {
       if (partition.eatsBlanks) return -1;
+      const lastCut = sound ? cutOfSound : awayFromBroken(cutOfSound);
       // a token's text may go on behind what has been gathered
       for (let to = length - Math.max(1, partition.longest); to > 0;) {
         const cut = lastCut(bytes, 0, to);

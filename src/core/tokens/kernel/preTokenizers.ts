@@ -82,7 +82,8 @@ const families: readonly (readonly [names: string, make: () => PreTokenizer])[] 
     scan(llama3, { ignoreMerges: true, addBos: true }),
   ],
   ["dbrx smaug-bpe", scan(llama3)],
-  ["glm4 chatglm-bpe glm5", scan(llama3, { noBos: true })],
+  ["chatglm-bpe", scan(llama3, { noBos: true })],
+  ["glm4 glm5", scan(llama3, { ignoreMerges: true, noBos: true })],
   ["minicpm5", scan(llama3Scanner({ ...llama3Shape, digitsFirst: true }), { ignoreMerges: true })],
   ["jais-2", scan(llama3Scanner({ ...llama3Shape, spacesByPowers: true }))],
   [

@@ -1,4 +1,13 @@
-import { letter, mark, number, punctuation, space, symbol, unicodeClasses } from "./unicodeClasses";
+import {
+  isSurrogate,
+  letter,
+  mark,
+  number,
+  punctuation,
+  space,
+  symbol,
+  unicodeClasses,
+} from "./unicodeClasses";
 import { codePointAt, utf8Width } from "./utf8";
 
 /** One step of a multi-step pre-tokenizer; every step splits the pieces of the one before. */
@@ -91,6 +100,9 @@ export function regexSplitter(steps: readonly SplitStep[]): SplitPieces {
   };
 }
 
+/** Two halves in bytes would join to one character of JavaScript's; this one is in the same classes of every pattern. */
+const lone = 0xe000;
+
 interface DecodedText {
   readonly collapsed: string;
   readonly wide: string;
@@ -115,7 +127,7 @@ function decode(bytes: Uint8Array, start: number, end: number, needsWide: boolea
       const joins = code === 0x200c || code === 0x200d;
       const unit = joins ? collapsedJoiner : (collapsedLetters[kind] ?? collapsedOther);
       collapsedUnits[count] = unit.charCodeAt(0);
-      if (needsWide) wideUnits[count] = kind === space ? 0x0b : code;
+      if (needsWide) wideUnits[count] = kind === space ? 0x0b : isSurrogate(code) ? lone : code;
       if (code > 0xffff) astral = true;
     }
     count++;

@@ -70,6 +70,13 @@ export class SpecialPartition {
   private scan(bytes: Uint8Array, start: number, end: number, part: Part): void {
     const { beginnings } = this;
     let plain = start;
+    // plain text at the ends of overlapping tokens belongs to the text around them
+    const token: Part = (id, from, to) => {
+      if (id < 0) return;
+      if (from > plain) part(-1, plain, from);
+      part(id, from, to);
+      plain = to;
+    };
     for (let at = this.candidate(bytes, start, end); at < end; at = this.candidate(bytes, at + 1, end)) {
       const first = this.longestAt(bytes, at, end);
       if (first.length === 0) continue;
@@ -84,10 +91,8 @@ export class SpecialPartition {
           overlapping = true;
         }
       }
-      if (at > plain) part(-1, plain, at);
-      if (overlapping) this.play(bytes, at, stop, part);
-      else part(this.specials.ids[index] as number, at, stop);
-      plain = stop;
+      if (overlapping) this.play(bytes, at, stop, token);
+      else token(this.specials.ids[index] as number, at, stop);
       at = stop - 1;
     }
     if (end > plain) part(-1, plain, end);

@@ -128,7 +128,7 @@ export function effectiveAttributes(
   for (const text of alwaysRendered) set(text, attribute.userDefined);
   const called = has("<|call|>") || has("<|calls|>");
   if (called && (has("<|return|>") || has("<|flush|>"))) set("<|end|>", attribute.userDefined);
-  if (has("<|tool_response>") || has("<|plamo:eos|>")) set("</s>", attribute.normal);
+  if (has("<|tool_response>") || endsGeneration(spec, idOf("<|plamo:eos|>"))) set("</s>", attribute.normal);
 
   const name = spec.name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const stripsMask =
@@ -141,6 +141,12 @@ export function effectiveAttributes(
     for (const text of ["<unk>", "<s>", "<|endoftext|>"]) remove(idOf(text), attribute.rightStrip);
   } else if (name.includes("modern-bert")) add(idOf("[MASK]"), attribute.leftStrip);
   return attributes;
+}
+
+/** Whether the file itself names the token as one that ends generation. */
+function endsGeneration({ ids }: TokenizerSpec, id: number | undefined): boolean {
+  if (id === undefined) return false;
+  return [ids.eos, ids.eot, ids.eom, ids.fimPad, ids.fimRepository, ids.fimSeparator].includes(id);
 }
 
 /** Tokens that are looked for in the text itself. */

@@ -1,8 +1,11 @@
 /** A piece of a text: a string, or bytes as they are. */
 export type TextPiece = string | Uint8Array;
 
-/** Where gathered text (`bytes` up to `length`) may be cut, or -1 (or 0) where it has to stay together. */
-export type CutOfGathered = (bytes: Uint8Array, length: number) => number;
+/**
+ * Where gathered text (`bytes` up to `length`) may be cut, or -1 (or 0) where it has to stay together. `sound`: it is
+ * well-formed UTF-8.
+ */
+export type CutOfGathered = (bytes: Uint8Array, length: number, sound: boolean) => number;
 
 /**
  * Joins pieces to parts of about a size that may be tokenized one after the other. Where nothing can be cut a part
@@ -32,7 +35,7 @@ export class TextGatherer {
       for (const slice of slices(piece, this.size)) {
         this.append(slice);
         if (this.length < goal) continue;
-        const at = this.cut(this.buffer, this.length);
+        const at = this.cut(this.buffer, this.length, this.isSound);
         if (at <= 0) {
           goal = this.length * 2;
           continue;

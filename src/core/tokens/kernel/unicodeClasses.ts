@@ -67,7 +67,7 @@ export function toBase(code: number): number {
   return String.fromCodePoint(code).normalize("NFD").codePointAt(0) ?? code;
 }
 
-const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
+export const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
 function* runs(): Generator<{ name: string; start: number; end: number }> {
   let start = 0;

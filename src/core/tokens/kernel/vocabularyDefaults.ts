@@ -99,16 +99,26 @@ export function settingsOf(spec: TokenizerKeys): VocabularySettings {
     lowercase: spec.lowercase ?? name !== "whitespace",
     stripAccents: spec.stripAccents ?? spec.lowercase ?? name !== "whitespace",
   };
-  if (settings.addBos && settings.bos < 0 && settings.kind !== "rwkv")
-    throw broken("tokenizer.ggml.bos_token_id");
-  if (settings.addEos && settings.eos < 0) throw broken("tokenizer.ggml.eos_token_id");
+  checkEnds(settings);
   return settings;
 }
 
-/** @throws UserError where arrays are missing or too short. */
+/** llama.cpp ends itself where a token it adds is not there. WordPiece always adds its two, RWKV none. */
+function checkEnds({ kind, addBos, addEos, bos, eos, separator }: VocabularySettings): void {
+  if (kind === "rwkv") return;
+  const isWordPiece = kind === "wpm";
+  if ((isWordPiece || addBos) && bos < 0) throw broken("tokenizer.ggml.bos_token_id");
+  if (isWordPiece && separator < 0) throw broken("tokenizer.ggml.seperator_token_id");
+  if (!isWordPiece && addEos && eos < 0) throw broken("tokenizer.ggml.eos_token_id");
+}
+
+/** Eight times the largest vocabulary there is; ids and ranks share numbers that hold so many exactly. */
+const mostTokens = 1 << 21;
+
+/** @throws UserError where arrays are missing, too short or beyond every use. */
 export function checkVocabulary(spec: TokenizerSpec): void {
   const count = packedCount(spec.tokens);
-  if (count === 0) throw broken("tokenizer.ggml.tokens");
+  if (count === 0 || count > mostTokens) throw broken("tokenizer.ggml.tokens");
   if (spec.scores && spec.scores.length < count) {
     throw tooShort("tokenizer.ggml.scores", spec.scores.length, count);
   }

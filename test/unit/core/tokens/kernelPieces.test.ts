@@ -100,6 +100,36 @@ describe("a text in pieces has the tokens of the whole", () => {
   });
 });
 
+describe("bytes that are no UTF-8", () => {
+  it("are not cut where a broken character reaches across", () => {
+    const bytes = Array.from(
+      { length: 256 },
+      (_, i) => `<0x${i.toString(16).toUpperCase().padStart(2, "0")}>`,
+    );
+    const texts = ["<unk>", ...bytes, ..."▁abcde", "▁a", "ab", "de"];
+    const kernel = createTokenizerFrom({
+      model: "llama",
+      architecture: "llama",
+      name: "",
+      tokens: packed(texts),
+      tokenTypes: Int32Array.from(texts, (_, i) => (i === 0 ? 2 : i <= 256 ? 6 : 1)),
+      scores: Float32Array.from(texts, (_, i) => -i),
+      ids: {},
+    });
+    const broken = ["f0", "e2", "c3", "e282", "f09f98", "ff"].map((hex) => Buffer.from(hex, "hex"));
+    const random = new SeededRandom(3);
+    for (let i = 0; i < 60; i++) {
+      const text = Buffer.concat(
+        Array.from({ length: 80 }, () =>
+          random.below(3) === 0 ? random.pick(broken) : Buffer.from(random.pick([..."ab de", "c d e a b"])),
+        ),
+      );
+      const whole = kernel.encode(text).length;
+      expect(kernel.countPieces([text], { partBytes: 8 + random.below(60) })).toBe(whole);
+    }
+  });
+});
+
 describe("long work", () => {
   it("stops where the checkpoint throws", () => {
     const kernel = createTokenizerFrom(specOf(bytePairs("llama-bpe"), "<|special|>"));
