@@ -9,7 +9,7 @@ import { startLlamaSwap } from "../support/llamaSwapServer";
 import { postJson } from "../support/postJson";
 import { sendJson, startHttpStub, startTcpStub } from "../support/stubServer";
 
-const signal = AbortSignal.timeout(120_000);
+const signal = new AbortController().signal;
 const closing: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -34,7 +34,6 @@ it("takes the first port with a llama-server and says why not the others", async
   );
   const [one, two, locked] = [await realServer(), await realServer(), await realServer("--api-key", "k")];
   const ports = [await freePort(), page.port, mute.port, locked.port, one.port, two.port];
-  const start = performance.now();
   const discovery = await discoverServer({ ports }, signal);
   expect(outcomes(discovery)).toEqual([
     "refused",
@@ -45,7 +44,6 @@ it("takes the first port with a llama-server and says why not the others", async
     "alsoThere",
   ]);
   expect(discovery.found?.facts).toMatchObject({ url: one.url, nCtxPerSlot: 512 });
-  expect(performance.now() - start).toBeLessThan(5000);
   await expect.poll(() => mute.openSockets()).toBe(0);
 });
 

@@ -34,16 +34,25 @@ afterAll(() => {
 const request = (folder: string) => ({ roots: [path.join(root, folder)], options: defaultWalkOptions });
 
 describe("50 000 files", () => {
-  it("are all listed and counted", async () => {
+  let whole = 0;
+  const countAll = async (): ReturnType<typeof countFiles> => {
     const files = workspaceFiles();
     const parts = { files, tokenizer: assumedTokenizer(files.pause), clock: Date };
+    const begun = performance.now();
     const result = await countFiles(parts, request("many"), () => undefined, new AbortController().signal);
+    whole = performance.now() - begun;
+    return result;
+  };
+
+  it("are all listed and counted", async () => {
+    const result = await countAll();
     expect(result.files).toHaveLength(manyFiles + 1);
     expect(result.skipped).toEqual([]);
     expect(new Set(result.files.map(({ file }) => file.label)).size).toBe(manyFiles + 1);
   });
 
-  it.each([1, 4_000, 30_000])("stop within 100 ms when cancelled after %i", async (after) => {
+  it.each([1, 4_000, 30_000])("stop at once when cancelled after %i", async (after) => {
+    if (whole === 0) await countAll();
     const files = workspaceFiles();
     const controller = new AbortController();
     let cancelledAt = 0;
@@ -59,7 +68,8 @@ describe("50 000 files", () => {
       controller.signal,
     );
     await expect(counting).rejects.toThrow("cancelled");
-    expect(performance.now() - cancelledAt).toBeLessThan(100);
+    // of what all of them take
+    expect(performance.now() - cancelledAt).toBeLessThan(whole / 20);
   });
 });
 
