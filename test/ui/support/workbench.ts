@@ -127,6 +127,7 @@ export class Workbench {
   async togglePane(title: string, open: boolean): Promise<void> {
     const header = this.pane(title).locator(".pane-header").first();
     const wanted = this.page.locator(`[aria-expanded="${String(open)}"]`).and(header);
+    await header.waitFor();
     if ((await wanted.count()) === 0) await header.click();
     await wanted.waitFor();
   }
@@ -152,7 +153,8 @@ export class Workbench {
   /** A menu that has just opened takes no click for a moment: until it closes, the entry is clicked again. */
   async choose(item: Locator): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
-      await item.click();
+      // it may close while this waits for a moment to click
+      await item.click({ timeout: 5000 }).catch(() => undefined);
       const closed = await item.waitFor({ state: "hidden", timeout: 2000 }).then(
         () => true,
         () => false,
@@ -218,7 +220,7 @@ export class Workbench {
 
   /** The diagnostic information once it contains a text, such as a setting that has just been changed. */
   async diagnostics(text: string): Promise<string> {
-    for (let tries = 0; tries < 20; tries++) {
+    for (const end = Date.now() + 45_000; Date.now() < end;) {
       await this.page.evaluate(() => navigator.clipboard.writeText(""));
       await this.runCommand("Llama Gauge: Copy Diagnostic Information");
       const copied = await this.page.waitForFunction(() => navigator.clipboard.readText());
