@@ -31,10 +31,15 @@ describe("the watch over this machine", () => {
         const { stdout } = await execa(process.execPath, [program.file, role, String(hog.pid)]);
         return JSON.parse(stdout) as MonitorReport;
       };
-      const [foreign, measured] = await Promise.all([watch("foreign"), watch("measured")]);
-      expect(foreign.verdict).toBe("contaminated");
-      expect(named(foreign, "the-hog")).toBe(true);
-      expect(named(measured, "the-hog")).toBe(false);
+      // the three busiest are named: on a machine that others use, too, this one is not among them every time
+      let found = false;
+      for (let tries = 0; tries < 8 && !found; tries++) {
+        const [foreign, measured] = await Promise.all([watch("foreign"), watch("measured")]);
+        expect(foreign.verdict).toBe("contaminated");
+        expect(named(measured, "the-hog")).toBe(false);
+        found = named(foreign, "the-hog");
+      }
+      expect(found).toBe(true);
     } finally {
       hog.kill("SIGKILL");
       await program.remove();
