@@ -314,13 +314,18 @@ function divided(
   return { devices, host: onHost, copies: 1 };
 }
 
+const layersOfMatrices = new WeakMap<ReadonlyMap<string, number>, ReadonlySet<number>>();
+
 /** Layers that have matrices on the host. */
 function layersOf(matrices: ReadonlyMap<string, number>): ReadonlySet<number> {
+  const known = layersOfMatrices.get(matrices);
+  if (known !== undefined) return known;
   const found = new Set<number>();
   for (const name of matrices.keys()) {
     const layer = /^blk\.(\d+)\./.exec(name)?.[1];
     if (layer !== undefined) found.add(Number(layer));
   }
+  layersOfMatrices.set(matrices, found);
   return found;
 }
 

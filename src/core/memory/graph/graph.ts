@@ -9,6 +9,17 @@ const leafFlag = 2;
 const outsideFlag = 4;
 const noRoot = -1;
 
+interface Shape {
+  readonly roots: Int32Array;
+  readonly flags: Uint8Array;
+  readonly backends: Uint8Array;
+  readonly starts: Int32Array;
+  readonly sources: Int32Array;
+}
+
+const equal = (one: Int32Array | Uint8Array, other: Int32Array | Uint8Array): boolean =>
+  one.length === other.length && one.every((value, i) => value === other[i]);
+
 /**
  * A compute graph as far as memory goes: sizes, what is read, views, and what may write over its input. Nodes are in the
  * order llama.cpp computes them. One array for each property: a graph is built and thrown away at every move of a slider.
@@ -21,6 +32,7 @@ export class Graph {
   private readonly backends: number[] = [];
   private readonly firstSource: number[] = [];
   private readonly sources: Tensor[] = [];
+  private fixed: Shape | undefined;
   /** Buffer new nodes are put in. */
   backend = 0;
 
@@ -66,6 +78,7 @@ export class Graph {
   }
 
   private push(bytes: number, root: Tensor, flags: number, sources: readonly Tensor[]): Tensor {
+    this.fixed = undefined;
     this.bytes.push(bytes);
     this.roots.push(root);
     this.flags.push(flags);
@@ -75,16 +88,39 @@ export class Graph {
     return this.bytes.length - 1;
   }
 
-  /** Bytes of each backend's compute buffer (ggml-alloc.c `ggml_gallocr_alloc_graph_impl`). */
-  reserve(alignments: readonly number[]): readonly number[] {
+  /** What does not change when the same graph is reserved with other sizes. */
+  private shape(): Shape {
+    return (this.fixed ??= {
+      roots: Int32Array.from(this.roots),
+      flags: Uint8Array.from(this.flags),
+      backends: Uint8Array.from(this.backends),
+      starts: Int32Array.from([...this.firstSource, this.sources.length]),
+      sources: Int32Array.from(this.sources),
+    });
+  }
+
+  /** Sizes of all tensors, for `reserve`. */
+  sizes(): Float64Array {
+    return Float64Array.from(this.bytes);
+  }
+
+  /** Whether `other` differs in sizes only. */
+  isShapedLike(other: Graph): boolean {
+    const [mine, its] = [this.shape(), other.shape()];
+    return (
+      equal(mine.roots, its.roots) &&
+      equal(mine.flags, its.flags) &&
+      equal(mine.backends, its.backends) &&
+      equal(mine.starts, its.starts) &&
+      equal(mine.sources, its.sources)
+    );
+  }
+
+  /** Bytes of each backend's compute buffer (ggml-alloc.c `ggml_gallocr_alloc_graph_impl`), with the graph's own sizes or others. */
+  reserve(alignments: readonly number[], bytes: Float64Array = this.sizes()): readonly number[] {
     const buffers = alignments.map((alignment) => new BufferAllocator(alignment));
     const count = this.bytes.length;
-    const bytes = Float64Array.from(this.bytes);
-    const roots = Int32Array.from(this.roots);
-    const flags = Uint8Array.from(this.flags);
-    const backends = Uint8Array.from(this.backends);
-    const starts = Int32Array.from([...this.firstSource, this.sources.length]);
-    const sources = Int32Array.from(this.sources);
+    const { roots, flags, backends, starts, sources } = this.shape();
     const children = new Int32Array(count);
     const views = new Int32Array(count);
     const offsets = new Float64Array(count);

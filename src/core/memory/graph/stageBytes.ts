@@ -1,5 +1,6 @@
 import type { Model } from "../../model/model";
 import type { ContextPlan } from "../contextPlan";
+import { swaCells } from "../kvCache";
 import type { Graph } from "./graph";
 import { ModelGraph } from "./modelGraph";
 import { mainLayers } from "./modelTensors";
@@ -7,7 +8,10 @@ import type { Stage } from "./stage";
 
 /** Bytes of the compute buffer where one backend does everything. */
 export function computeOnOneBackend(model: Model, plan: ContextPlan): number {
-  return buildGraph(model, plan).reserve([32])[0] ?? 0;
+  // the graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences
+  const layers = mainLayers(model);
+  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, flashScratch: "other" };
+  return computeOfStage(model, plan, whole, 32).compute;
 }
 
 export interface StageBytes {
@@ -16,18 +20,86 @@ export interface StageBytes {
   readonly inputs: ReadonlyMap<string, number>;
 }
 
-/** Bytes of the compute buffer of a device that does a part of the work. */
+/** A graph that was built for one context, and how its sizes grow with it. */
+interface Template {
+  readonly graph: Graph;
+  readonly inputs: ReadonlyMap<string, number>;
+  readonly cells: number;
+  readonly growth?: { readonly sizes: Float64Array; readonly inputs: ReadonlyMap<string, number> };
+}
+
+const templates = new WeakMap<Model, Map<string, Template>>();
+const mostTemplates = 24;
+
+/**
+ * Bytes of the compute buffer of a device that does a part of the work. Its graph is the same for every context, and its
+ * sizes are linear in the cells: two contexts are built, all others are reserved with sizes in proportion.
+ */
 export function computeOfStage(model: Model, plan: ContextPlan, stage: Stage, alignment: number): StageBytes {
+  const known = templates.get(model) ?? new Map<string, Template>();
+  templates.set(model, known);
+  const key = keyOf(model, plan, stage);
+  const cells = plan.slot.nCtxSeq;
+  const found = known.get(key);
+  if (found?.growth !== undefined) {
+    const { growth, graph, inputs } = found;
+    const more = cells - found.cells;
+    const sizes = graph.sizes();
+    for (let i = 0; i < sizes.length; i++) sizes[i] = (sizes[i] ?? 0) + (growth.sizes[i] ?? 0) * more;
+    const grown = [...inputs].map(([name, size]): [string, number] => [
+      name,
+      size + (growth.inputs.get(name) ?? 0) * more,
+    ]);
+    return { compute: graph.reserve([alignment], sizes)[0] ?? 0, inputs: new Map(grown) };
+  }
   const builder = new ModelGraph(model, plan, stage);
   builder.build();
+  const made: Template = { graph: builder.graph, inputs: builder.inputBytes, cells };
+  known.delete(key);
+  known.set(key, found === undefined ? made : (withGrowth(found, made) ?? made));
+  const [oldest] = known.keys();
+  if (known.size > mostTemplates && oldest !== undefined) known.delete(oldest);
   return { compute: builder.graph.reserve([alignment])[0] ?? 0, inputs: builder.inputBytes };
 }
 
-/** The graph of one whole ubatch, as `sched_reserve` measures it: tokens rounded up to full sequences. */
-function buildGraph(model: Model, plan: ContextPlan): Graph {
-  const layers = mainLayers(model);
-  const whole: Stage = { layers, start: "tokens", end: "logits", copies: 1, flashScratch: "other" };
-  const builder = new ModelGraph(model, plan, whole);
-  builder.build();
-  return builder.graph;
+/** undefined where they are for the same context, or not the same graph. */
+function withGrowth(one: Template, other: Template): Template | undefined {
+  const more = other.cells - one.cells;
+  if (more === 0 || !one.graph.isShapedLike(other.graph)) return undefined;
+  const before = one.graph.sizes();
+  const sizes = other.graph.sizes().map((size, i) => (size - (before[i] ?? 0)) / more);
+  const inputs = [...other.inputs].map(([name, size]): [string, number] => [
+    name,
+    (size - (one.inputs.get(name) ?? 0)) / more,
+  ]);
+  return { ...one, growth: { sizes, inputs: new Map(inputs) } };
+}
+
+/** All a stage's graph depends on but the cells of the whole context. */
+function keyOf(model: Model, plan: ContextPlan, stage: Stage): string {
+  const { ubatch, typeK, typeV, flashAttention, transposedValues, outputs, slot } = plan;
+  const { layers, start, end, copies, flashScratch, hostMatrices, expertsElsewhere, hostCache } = stage;
+  const cached = hostCache === undefined ? "" : layers.map((layer) => (hostCache(layer) ? 1 : 0)).join("");
+  const own = [slot.slots, slot.streams, swaCells(model, plan), plan.mixedEmbeddings, plan.olderInputs];
+  const context = [ubatch, typeK.name, typeV.name, flashAttention, transposedValues, outputs, ...own];
+  const places = [
+    start,
+    end,
+    copies,
+    flashScratch,
+    identity(hostMatrices),
+    identity(expertsElsewhere),
+    cached,
+  ];
+  return [...context, plan.flashCopiesCounted, ...places, layers.map(({ index }) => index).join()].join(" ");
+}
+
+const identities = new WeakMap<object, number>();
+let identitiesGiven = 0;
+
+function identity(map: object | undefined): number {
+  if (map === undefined) return 0;
+  const found = identities.get(map) ?? ++identitiesGiven;
+  identities.set(map, found);
+  return found;
 }
