@@ -45,6 +45,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ["test/editor/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        namedExports,
+        ownTimeLimits,
+        {
+          selector: "Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each)?$/]",
+          message: "Outside of a suite it is a hook of the whole run, and other suites undo what it sets.",
+        },
+      ],
+    },
+  },
+  {
     files: ["scripts/**/*.mjs", "bench/**/*.mjs", "test/**/*.mjs"],
     extends: [js.configs.recommended],
     languageOptions: {

@@ -28,23 +28,28 @@ async function insert(uri: Uri, text: string): Promise<void> {
   assert.ok(await workspace.applyEdit(edit));
 }
 
-before(async () => {
-  await activated();
-  const root = workspace.workspaceFolders?.[0]?.uri;
-  if (root === undefined) throw new Error("no folder is open");
-  place = path.join(root.fsPath, "scopes");
-  await configure({ "server.url": "http://127.0.0.1:9", showPanelOnEstimate: false });
-  // the browser's VS Code saves by itself
-  await workspace.getConfiguration("files").update("autoSave", "off", ConfigurationTarget.Global);
-});
-after(async () => {
-  await commands.executeCommand("workbench.action.closeAllEditors");
-  rmSync(place, { recursive: true, force: true });
-  await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
-  await workspace.getConfiguration("files").update("autoSave", undefined, ConfigurationTarget.Global);
-});
+/** For each suite here: hooks outside of suites would be those of the whole run. */
+function inOwnPlace(): void {
+  before(async () => {
+    await activated();
+    const root = workspace.workspaceFolders?.[0]?.uri;
+    if (root === undefined) throw new Error("no folder is open");
+    place = path.join(root.fsPath, "scopes");
+    await configure({ "server.url": "http://127.0.0.1:9", showPanelOnEstimate: false });
+    // the browser's VS Code saves by itself
+    await workspace.getConfiguration("files").update("autoSave", "off", ConfigurationTarget.Global);
+  });
+  after(async () => {
+    await commands.executeCommand("workbench.action.closeAllEditors");
+    rmSync(place, { recursive: true, force: true });
+    await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
+    await workspace.getConfiguration("files").update("autoSave", undefined, ConfigurationTarget.Global);
+  });
+}
 
 describe("what an estimate in VS Code reads", () => {
+  inOwnPlace();
+
   it("is the text on screen where it is not saved", async () => {
     put("unsaved/a.txt", "on disk\n");
     put("unsaved/b.txt", "untouched\n");
@@ -92,6 +97,8 @@ describe("what an estimate in VS Code reads", () => {
 });
 
 describe("a report in VS Code", () => {
+  inOwnPlace();
+
   it("follows saved, created and deleted files and texts that are not saved", async () => {
     put("live/a.txt", "one two three\n");
     await estimate("live");
@@ -119,6 +126,8 @@ describe("a report in VS Code", () => {
 });
 
 describe("git changes in VS Code", () => {
+  inOwnPlace();
+
   const git = (...args: readonly string[]): void => {
     const user = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
     execFileSync("git", [...user, ...args], { cwd: path.dirname(place), stdio: "pipe" });
