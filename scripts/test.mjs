@@ -45,13 +45,7 @@ const stages = {
     needs: ["packages", "system", "llamaCpp", "newest"],
   },
   editor: {
-    program: ["scripts/editorTests.mjs", "newest", "!startServer"],
-    result: "lastLine",
-    needs: ["packages", "system", "llamaCpp", "newest"],
-  },
-  // a window of its own: what starts servers finds none of the others' state, and leaves none behind
-  editorTasks: {
-    program: ["scripts/editorTests.mjs", "newest", "startServer"],
+    program: ["scripts/editorTests.mjs", "newest"],
     result: "lastLine",
     needs: ["packages", "system", "llamaCpp", "newest"],
   },

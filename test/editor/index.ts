@@ -11,14 +11,13 @@ interface Report {
 
 /**
  * VS Code calls this in the extension host. It runs every bundled `*.test.js` beside it whose path contains
- * LLAMA_GAUGE_TEST_FILTER (with a `!` in front: does not contain it), and writes its report to LLAMA_GAUGE_TEST_REPORT.
+ * LLAMA_GAUGE_TEST_FILTER, and writes its report to LLAMA_GAUGE_TEST_REPORT.
  */
 export async function run(): Promise<void> {
   const filter = process.env["LLAMA_GAUGE_TEST_FILTER"] ?? "";
   const mocha = new Mocha({ ui: "bdd", color: false, timeout: 60_000, reporter: "spec", forbidOnly: true });
   for (const name of readdirSync(__dirname, { recursive: true, encoding: "utf8" }).sort()) {
-    const wanted = filter.startsWith("!") ? !name.includes(filter.slice(1)) : name.includes(filter);
-    if (name.endsWith(".test.js") && wanted) mocha.addFile(path.join(__dirname, name));
+    if (name.endsWith(".test.js") && name.includes(filter)) mocha.addFile(path.join(__dirname, name));
   }
   const report = await runMocha(mocha);
   const file = process.env["LLAMA_GAUGE_TEST_REPORT"];
