@@ -128,7 +128,8 @@ function byName(
   tensors: readonly PlacedTensor[],
   outputBytes: number | undefined,
 ): ReadonlyMap<string, number> {
-  const found = new Map(tensors.map(({ name, bytes }) => [name.replace(/\.weight$/, ""), bytes]));
+  const found = new Map<string, number>();
+  for (const { matrix, bytes } of tensors) found.set(matrix, bytes);
   return outputBytes === undefined ? found : found.set("output", outputBytes);
 }
 

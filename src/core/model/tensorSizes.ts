@@ -5,6 +5,8 @@ export type TensorRole = "input" | "layer" | "output";
 /** Tensors by where llama.cpp puts them: input side (always host), one layer, output side. */
 export interface PlacedTensor {
   readonly name: string;
+  /** Without `.weight`. */
+  readonly matrix: string;
   readonly role: TensorRole;
   /** Layer it belongs to; -1 outside layers. */
   readonly layer: number;
@@ -50,7 +52,7 @@ export function tensorSizes(header: GgufHeader, layers: number): TensorSizes {
     else outputBytes += bytes;
     if (info.name === "token_embd.weight") embeddingBytes = bytes;
     if (info.name === "output.weight") hasOutput = true;
-    all.push({ name: info.name, role, layer, bytes, info });
+    all.push({ name: info.name, matrix: info.name.replace(/\.weight$/, ""), role, layer, bytes, info });
   }
   return {
     all,

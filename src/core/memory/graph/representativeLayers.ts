@@ -20,16 +20,25 @@ export function representativeLayers(model: Model, stage: Stage): readonly Layer
   const look = (layer: Layer): string => {
     const plain = own.get(layer) ?? "";
     return fetches
-      ? `${plain},${fetched?.get(layer.index) ?? 0},${stage.hostCache?.(layer) === true}`
+      ? `${plain},${fetched?.get(layer.index)?.bytes ?? 0},${stage.hostCache?.(layer) === true}`
       : plain;
   };
-  const looks = all.map(look);
-  const seen = new Map<string, number>();
+  // numbers for looks: a surrounding is then one number, too
+  const numbers = new Map<string, number>();
+  const looks = all.map((layer) => {
+    const own = look(layer);
+    const number = numbers.get(own) ?? numbers.size + 1;
+    numbers.set(own, number);
+    return number;
+  });
+  const base = numbers.size + 1;
+  const seen = new Set<number>();
   const kept = all.filter((_, i) => {
-    const around = looks.slice(Math.max(0, i - 2), i + 3).join("|");
-    const times = seen.get(around) ?? 0;
-    seen.set(around, times + 1);
-    return times < 1 || i >= all.length - 3;
+    let around = 0;
+    for (let at = i - 2; at <= i + 2; at++) around = around * base + (looks[at] ?? 0);
+    const before = seen.has(around);
+    seen.add(around);
+    return !before || i >= all.length - 3;
   });
   if (!fetches) representatives.set(all, kept);
   return kept;
@@ -55,18 +64,55 @@ function looksOf(model: Model): ReadonlyMap<Layer, string> {
   return looks;
 }
 
-const fetchedBytes = new WeakMap<ReadonlyMap<string, number>, ReadonlyMap<number, number>>();
+/**
+ * Names the layers a stage's graph is built of by all they differ in, so that layers elsewhere in the model that are alike
+ * make the same graph.
+ */
+export function layersKey(model: Model, stage: Stage): string {
+  const kept = representativeLayers(model, stage);
+  const { hostMatrices, expertsElsewhere, hostCache } = stage;
+  if (hostMatrices === undefined && expertsElsewhere === undefined && hostCache === undefined) {
+    return kept.map(({ index }) => index).join();
+  }
+  const looks = looksOf(model);
+  const fetched = fetchedByLayer(stage);
+  const one = (layer: Layer): string =>
+    `${looks.get(layer) ?? ""}:${fetched.get(layer.index)?.detail ?? 0}:${hostCache?.(layer) === true}`;
+  const first = kept[0];
+  // where the first layer's norm is on the host, inputs come late
+  const late = first !== undefined && hostMatrices?.has(block(first, "attn_norm")) === true;
+  return `${late} ${fetched.get(-1)?.detail ?? 0} ${kept.map(one).join("|")}`;
+}
 
-/** Bytes each layer fetches, which tells layers of mixed quantisation apart. */
-function fetchedByLayer({ hostMatrices, expertsElsewhere }: Stage): ReadonlyMap<number, number> {
+/** What a layer fetches from the host. */
+interface Fetched {
+  readonly bytes: number;
+  /** Differs where the same bytes are of other matrices. */
+  readonly detail: number;
+}
+
+const fetchedBytes = new WeakMap<ReadonlyMap<string, number>, ReadonlyMap<number, Fetched>>();
+const codes = new Map<string, number>();
+
+/** Bytes each layer fetches, which tells layers of mixed quantisation apart; -1: what belongs to none. */
+function fetchedByLayer({ hostMatrices, expertsElsewhere }: Stage): ReadonlyMap<number, Fetched> {
   const matrices = hostMatrices ?? expertsElsewhere;
-  const fetched = new Map<number, number>();
+  const fetched = new Map<number, Fetched>();
   if (matrices === undefined) return fetched;
   const found = fetchedBytes.get(matrices);
   if (found !== undefined) return found;
   for (const [name, bytes] of matrices) {
-    const layer = Number(/^blk\.(\d+)\./.exec(name)?.[1] ?? -1);
-    fetched.set(layer, (fetched.get(layer) ?? 0) + bytes);
+    const ofLayer = name.startsWith("blk.");
+    const dot = ofLayer ? name.indexOf(".", 4) : -1;
+    const layer = ofLayer ? Number(name.slice(4, dot)) : -1;
+    const own = name.slice(dot + 1);
+    const code = codes.get(own) ?? 2 * codes.size + 3;
+    codes.set(own, code);
+    const before = fetched.get(layer);
+    fetched.set(layer, {
+      bytes: (before?.bytes ?? 0) + bytes,
+      detail: (before?.detail ?? 0) + bytes * code,
+    });
   }
   fetchedBytes.set(matrices, fetched);
   return fetched;

@@ -4,6 +4,7 @@ import { swaCells } from "../kvCache";
 import type { Graph } from "./graph";
 import { ModelGraph } from "./modelGraph";
 import { mainLayers } from "./modelTensors";
+import { layersKey } from "./representativeLayers";
 import type { Stage } from "./stage";
 
 /** Bytes of the compute buffer where one backend does everything. */
@@ -23,13 +24,15 @@ export interface StageBytes {
 /** A graph that was built for one context, and how its sizes grow with it. */
 interface Template {
   readonly graph: Graph;
+  /** The last answer, by cells and alignment: `-fit` asks the same of many candidates. */
+  last?: { readonly of: string; readonly bytes: StageBytes };
   readonly inputs: ReadonlyMap<string, number>;
   readonly cells: number;
   readonly growth?: { readonly sizes: Float64Array; readonly inputs: ReadonlyMap<string, number> };
 }
 
 const templates = new WeakMap<Model, Map<string, Template>>();
-const mostTemplates = 24;
+const mostTemplates = 64;
 
 /**
  * Bytes of the compute buffer of a device that does a part of the work. Its graph is the same for every context, and its
@@ -41,6 +44,8 @@ export function computeOfStage(model: Model, plan: ContextPlan, stage: Stage, al
   const key = keyOf(model, plan, stage);
   const cells = plan.slot.nCtxSeq;
   const found = known.get(key);
+  const of = `${cells} ${alignment}`;
+  if (found?.last?.of === of) return found.last.bytes;
   if (found?.growth !== undefined) {
     const { growth, graph, inputs } = found;
     const more = cells - found.cells;
@@ -50,16 +55,21 @@ export function computeOfStage(model: Model, plan: ContextPlan, stage: Stage, al
       name,
       size + (growth.inputs.get(name) ?? 0) * more,
     ]);
-    return { compute: graph.reserve([alignment], sizes)[0] ?? 0, inputs: new Map(grown) };
+    const bytes = { compute: graph.reserve([alignment], sizes)[0] ?? 0, inputs: new Map(grown) };
+    found.last = { of, bytes };
+    return bytes;
   }
   const builder = new ModelGraph(model, plan, stage);
   builder.build();
   const made: Template = { graph: builder.graph, inputs: builder.inputBytes, cells };
+  const kept = found === undefined ? made : (withGrowth(found, made) ?? made);
+  const bytes = { compute: builder.graph.reserve([alignment])[0] ?? 0, inputs: builder.inputBytes };
+  kept.last = { of, bytes };
   known.delete(key);
-  known.set(key, found === undefined ? made : (withGrowth(found, made) ?? made));
+  known.set(key, kept);
   const [oldest] = known.keys();
   if (known.size > mostTemplates && oldest !== undefined) known.delete(oldest);
-  return { compute: builder.graph.reserve([alignment])[0] ?? 0, inputs: builder.inputBytes };
+  return bytes;
 }
 
 /** undefined where they are for the same context, or not the same graph. */
@@ -78,28 +88,9 @@ function withGrowth(one: Template, other: Template): Template | undefined {
 /** All a stage's graph depends on but the cells of the whole context. */
 function keyOf(model: Model, plan: ContextPlan, stage: Stage): string {
   const { ubatch, typeK, typeV, flashAttention, transposedValues, outputs, slot } = plan;
-  const { layers, start, end, copies, flashScratch, hostMatrices, expertsElsewhere, hostCache } = stage;
-  const cached = hostCache === undefined ? "" : layers.map((layer) => (hostCache(layer) ? 1 : 0)).join("");
+  const { start, end, copies, flashScratch, hostMatrices } = stage;
   const own = [slot.slots, slot.streams, swaCells(model, plan), plan.mixedEmbeddings, plan.olderInputs];
   const context = [ubatch, typeK.name, typeV.name, flashAttention, transposedValues, outputs, ...own];
-  const places = [
-    start,
-    end,
-    copies,
-    flashScratch,
-    identity(hostMatrices),
-    identity(expertsElsewhere),
-    cached,
-  ];
-  return [...context, plan.flashCopiesCounted, ...places, layers.map(({ index }) => index).join()].join(" ");
-}
-
-const identities = new WeakMap<object, number>();
-let identitiesGiven = 0;
-
-function identity(map: object | undefined): number {
-  if (map === undefined) return 0;
-  const found = identities.get(map) ?? ++identitiesGiven;
-  identities.set(map, found);
-  return found;
+  const places = [start, end, copies, flashScratch, hostMatrices !== undefined];
+  return [...context, plan.flashCopiesCounted, ...places, layersKey(model, stage)].join(" ");
 }
