@@ -6,6 +6,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { noOtherServer } from "./support/noOtherServer";
 import { openWorkbench, screenshotWhenFailed, type Workbench } from "./support/workbench";
 
 const apiKey = "sesame-for-tests";
@@ -16,6 +17,7 @@ let trapped: string[];
 let workbench: Workbench;
 
 beforeAll(async () => {
+  await noOtherServer();
   trap = createServer((request, response) => {
     trapped.push(request.url ?? "");
     response.writeHead(404).end();

@@ -4,6 +4,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { noOtherServer } from "./support/noOtherServer";
 import { openWorkbench, screenshotWhenFailed, type Workbench } from "./support/workbench";
 
 /** Somebody who has just installed the VSIX and has a llama-server running; nothing is configured. */
@@ -13,6 +14,7 @@ let workbench: Workbench;
 let interactions = 0;
 
 beforeAll(async () => {
+  await noOtherServer();
   server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "4096", "-np", "1"] });
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
