@@ -4,7 +4,7 @@ import { count, say } from "../text";
 import { contextPlan, usesMtp } from "./contextPlan";
 import { isHost, type MemoryDevice } from "./devices";
 import { optionsOf, placedByUser, shareLayers, type DeviceShare } from "./fitLayers";
-import { breakdown, marginOf, type Breakdown, type BudgetSettings } from "./memoryBudget";
+import { breakdown, marginOf, type Breakdown, type BreakdownRow, type BudgetSettings } from "./memoryBudget";
 import type { MemoryWarning } from "./memoryReport";
 
 export interface Fitted {
@@ -30,7 +30,8 @@ export function fitted(
   const gpus = devices.filter((device) => !isHost(device));
   const unchanged: Fitted = { options, warnings: [] };
   const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
-  if (options.fit === false || gpus.length === 0 || options.splitMode === "tensor") return unchanged;
+  if (options.fit === false || options.splitMode === "tensor") return unchanged;
+  if (gpus.length === 0) return fittedToHost(model, options, devices, settings);
   const parts = breakdown(model, options, devices, settings);
   const used = parts.placed.devices.map(({ device }) => device);
   // whatever margin the user has set, -fit has its own
@@ -73,13 +74,49 @@ export function fitted(
   return { options: place(shares), warnings };
 }
 
+/** The newest build that was not seen to do so. */
+const lastBuildThatLeavesHost = 11_146;
+
+/**
+ * Without a GPU the context shrinks to the machine's whole memory, free or not. llama.cpp leaves out what it repacks for the
+ * CPU, which only it knows: its context may be larger than said, with `--no-repack` it is equal.
+ */
+function fittedToHost(
+  model: Model,
+  options: LaunchOptions,
+  devices: readonly MemoryDevice[],
+  settings: BudgetSettings,
+): Fitted {
+  const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
+  const total = devices.find(isHost)?.totalBytes;
+  const knows = settings.build === undefined || settings.build > lastBuildThatLeavesHost;
+  if (total === undefined || !slot.fitMayReduce || !knows) return { options, warnings: [] };
+  const need = (parts: Breakdown): number => sum(parts.rows.map(bytesOf));
+  const parts = breakdown(model, options, devices, settings);
+  const target = total - (options.fitTarget?.[0] ?? 1024) * 2 ** 20;
+  if (need(parts) <= target) return { options, warnings: [], parts };
+  const range = { whole: slot.nCtx, atWhole: need(parts), streams: slot.streams };
+  const { nCtx } = reducedContext(options, range, target, (tried) =>
+    need(breakdown(model, tried, devices, settings)),
+  );
+  if (nCtx >= slot.nCtx) return { options, warnings: [], parts };
+  return {
+    options: { ...options, ctxSize: nCtx },
+    warnings: [
+      {
+        code: "fitReducesContext",
+        message: say`-c is not given and the whole context of ${count(slot.nCtx)} tokens needs more than all of this machine's memory: -fit starts the server with about ${count(nCtx)}.`,
+      },
+    ],
+  };
+}
+
 /** Bytes each device would hold. */
 const needs = ({ rows, placed }: Breakdown): readonly number[] =>
-  rows
-    .slice(0, placed.devices.length)
-    .map(
-      ({ weights, kv, recurrent, compute, other }) => weights + kv + recurrent + compute.bytes + other.bytes,
-    );
+  rows.slice(0, placed.devices.length).map(bytesOf);
+
+const bytesOf = ({ weights, kv, recurrent, compute, other }: BreakdownRow): number =>
+  weights + kv + recurrent + compute.bytes + other.bytes;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
