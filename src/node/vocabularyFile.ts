@@ -3,6 +3,7 @@ import type { PackedStrings, SpecialTokenIds, TokenizerSpec } from "../core/mode
 import { bytes as byteSize, say } from "../core/text";
 import { broken } from "../core/tokens/kernel/brokenVocabulary";
 import { UserError } from "../core/userError";
+import { openFlags } from "./workspaceFilesDirect";
 
 /** No model's key-value part comes near; what does is not worth reading. */
 const maxHeaderBytes = 512 * 2 ** 20;
@@ -25,7 +26,9 @@ const sizes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 export function readVocabulary(path: string): TokenizerSpec {
   const file = open(path);
   try {
-    return readSpec(new Cursor(file, fstatSync(file).size));
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw notGguf();
+    return readSpec(new Cursor(file, stats.size));
   } finally {
     closeSync(file);
   }
@@ -33,7 +36,7 @@ export function readVocabulary(path: string): TokenizerSpec {
 
 function open(path: string): number {
   try {
-    return openSync(path, "r");
+    return openSync(path, openFlags);
   } catch (cause) {
     throw new UserError("notFound", say`The model file ${path} cannot be opened.`, say`Check the path.`, {
       cause,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -171,6 +172,20 @@ describe("reading a vocabulary", () => {
       ).ids;
     expect(ids(2).fimPrefix).toBe(2);
     expect(ids(4_294_967_295).fimPrefix).toBe(1);
+  });
+
+  it("takes texts as llama.cpp does: up to a NUL", () => {
+    const texts = ["a", "b\0c", "ab", "Ġ", "Ċ", "<|end|>\0x"];
+    const kernel = createTokenizerFrom(
+      readVocabulary(fileWith(written(changed(new Map([["tokenizer.ggml.tokens", strArray(texts)]]))))),
+    );
+    expect(Array.from(kernel.encode("ab b<|end|>", { parseSpecial: true }))).toEqual([2, 3, 1, 5]);
+  });
+
+  it("does not wait for a pipe, nor read a folder", () => {
+    const pipe = path.join(folder, "pipe.gguf");
+    execFileSync("mkfifo", [pipe]);
+    for (const each of [pipe, folder]) expect(() => readVocabulary(each)).toThrow(UserError);
   });
 
   it("reads a file of the wrong byte order or version as not supported", () => {

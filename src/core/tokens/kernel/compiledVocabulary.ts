@@ -3,7 +3,7 @@ import { bpeShape } from "./bpeTokenizer";
 import { buildBpeVocabulary, textOf, type BpeVocabulary } from "./bpeVocabulary";
 import { buildSpmVocabulary, type SpmVocabulary } from "./spm";
 import { effectiveAttributes, isCutOut } from "./specialTokens";
-import { checkVocabulary, settingsOf, withoutEmptyTokens, type TokenizerKeys } from "./vocabularyDefaults";
+import { checkVocabulary, settingsOf, tokensAsRead, type TokenizerKeys } from "./vocabularyDefaults";
 
 /** A vocabulary made ready: everything a tokenizer needs, in plain data that can be stored and shared. */
 export interface CompiledVocabulary {
@@ -35,7 +35,7 @@ export interface TokenTables {
 
 /** @throws UserError for a tokenizer that is not known or a vocabulary that is broken. */
 export function compileVocabulary(given: TokenizerSpec): CompiledVocabulary {
-  const spec = { ...given, tokens: withoutEmptyTokens(given.tokens) };
+  const spec = { ...given, tokens: tokensAsRead(given.tokens) };
   const keys: TokenizerKeys = { ...keysOf(spec), tokens: packedCount(spec.tokens) };
   checkVocabulary(spec);
   const attributes = effectiveAttributes(spec, textFinder(spec.tokens));

@@ -43,7 +43,8 @@ export class UgmTokenizer implements TextTokenizer {
       const start = texts.starts[id] as number;
       const end = texts.ends[id] as number;
       const bits = stored[id] as number;
-      if ((bits & attribute.normal) !== 0) lowest = Math.min(lowest, score);
+      // a score that is no number is not the lowest
+      if ((bits & attribute.normal) !== 0 && score < lowest) lowest = score;
       if ((bits & (attribute.normal | attribute.userDefined | attribute.unused)) !== 0) {
         this.tokens.insert(texts.bytes, start, end, id);
       }

@@ -127,8 +127,9 @@ export function checkVocabulary(spec: TokenizerSpec): void {
   }
 }
 
-/** llama.cpp gives empty tokens a text of their own. */
-export function withoutEmptyTokens(tokens: PackedStrings): PackedStrings {
+/** Token texts as llama.cpp reads them: they end at a NUL, and empty ones get a text of their own. */
+export function tokensAsRead(stored: PackedStrings): PackedStrings {
+  const tokens = endedAtNul(stored);
   const empty: number[] = [];
   for (let id = 0; id < packedCount(tokens); id++) if (tokens.starts[id] === tokens.ends[id]) empty.push(id);
   if (empty.length === 0) return tokens;
@@ -147,4 +148,18 @@ export function withoutEmptyTokens(tokens: PackedStrings): PackedStrings {
     ends[id] = at;
   });
   return { bytes, starts, ends };
+}
+
+function endedAtNul(tokens: PackedStrings): PackedStrings {
+  const { bytes, starts } = tokens;
+  let ends: Uint32Array | undefined;
+  for (let id = 0; id < packedCount(tokens); id++) {
+    const end = tokens.ends[id] as number;
+    let at = starts[id] as number;
+    while (at < end && bytes[at] !== 0) at++;
+    if (at === end) continue;
+    ends ??= tokens.ends.slice();
+    ends[id] = at;
+  }
+  return ends ? { bytes, starts, ends } : tokens;
 }
