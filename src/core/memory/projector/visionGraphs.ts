@@ -10,7 +10,7 @@ export interface VisionSpec {
   readonly heads: number;
   readonly feedForward: number;
   readonly patch: number;
-  /** Bytes of one kernel of the first convolution. */
+  /** Bytes of the first convolution's kernels, one for each value of the embedding. */
   readonly kernelBytes: number;
   /** Bytes of the matrix that Gemma 3 stores the other way round; 0 elsewhere. */
   readonly turnedBytes: number;
