@@ -3,6 +3,7 @@ import type { Model } from "../model/model";
 import { count, say } from "../text";
 import { contextPlan, usesMtp } from "./contextPlan";
 import { isHost, type MemoryDevice } from "./devices";
+import { readsFeatures } from "./featureDraft";
 import { optionsOf, placedByUser, shareLayers, type DeviceShare } from "./fitLayers";
 import { breakdown, marginOf, type Breakdown, type BreakdownRow, type BudgetSettings } from "./memoryBudget";
 import type { MemoryWarning } from "./memoryReport";
@@ -25,19 +26,25 @@ export function fitted(
   model: Model,
   options: LaunchOptions,
   devices: readonly MemoryDevice[],
-  settings: BudgetSettings,
+  all: BudgetSettings,
 ): Fitted {
+  const settings = measuredByFit(all);
   const gpus = devices.filter((device) => !isHost(device));
   const unchanged: Fitted = { options, warnings: [] };
   const { slot } = contextPlan(model, options, settings.build, settings.caller ?? "server");
   if (options.fit === false || options.splitMode === "tensor") return unchanged;
-  if (gpus.length === 0) return fittedToHost(model, options, devices, settings);
+  if (gpus.length === 0) {
+    const { parts, ...rest } = fittedToHost(model, options, devices, settings);
+    return settings === all && parts !== undefined ? { ...rest, parts } : rest;
+  }
   const parts = breakdown(model, options, devices, settings);
   const used = parts.placed.devices.map(({ device }) => device);
   // whatever margin the user has set, -fit has its own
   const targets = used.map(({ name, freeBytes }, i) => freeBytes - marginOf(name, i, options, {}));
   const now = needs(parts);
-  if (now.every((need, i) => need <= (targets[i] ?? 0))) return { ...unchanged, parts };
+  if (now.every((need, i) => need <= (targets[i] ?? 0))) {
+    return settings === all ? { ...unchanged, parts } : unchanged;
+  }
 
   const need = (tried: LaunchOptions): readonly number[] => needs(breakdown(model, tried, devices, settings));
   const warnings: MemoryWarning[] = [];
@@ -72,6 +79,13 @@ export function fitted(
   });
   warnings.push({ code: "fitMovesLayers", message: moved(shares, layers, names) });
   return { options: place(shares), warnings };
+}
+
+/** A draft that reads features cannot be measured alone: `-fit` goes on without it ("failed to measure … the extra model"). */
+function measuredByFit(settings: BudgetSettings): BudgetSettings {
+  if (settings.draft === undefined || !readsFeatures(settings.draft)) return settings;
+  const { draft: _, ...rest } = settings;
+  return rest;
 }
 
 /** The newest build that was not seen to do so. */

@@ -88,6 +88,31 @@ describe("what -fit does before the load", () => {
     expect(of({}, { build: 9000 })).toBeUndefined();
   });
 
+  it("makes room for a plain draft model, and for none that reads features: b11669 cannot measure it", () => {
+    const header = all.get("llama-3.1-8b-q4_k_m.gguf");
+    if (header === undefined) throw new Error("no header");
+    const draft = (architecture: string): ReturnType<typeof modelOf> =>
+      modelOf({
+        locator: architecture,
+        metadata: new Map<string, string | number>([
+          ["general.architecture", architecture],
+          [`${architecture}.block_count`, 1],
+          [`${architecture}.embedding_length`, 4096],
+          [`${architecture}.attention.head_count`, 32],
+          [`${architecture}.attention.head_count_kv`, 8],
+        ]),
+        tensors: [{ name: "blk.0.attn_q.weight", shape: [4096, 131_072], type: 1, bytes: 2 ** 30 }],
+        fileBytes: 0,
+      });
+    const of = (architecture?: string): number =>
+      fitted(modelOf(header), { parallel: 1 }, [{ name: "CUDA0", freeBytes: 12 * 2 ** 30 }], {
+        ...(architecture !== undefined && { draft: draft(architecture) }),
+      }).options.ctxSize ?? 0;
+    expect(of()).toBeGreaterThan(10_000);
+    expect(of("eagle3")).toBe(of());
+    expect(of("llama")).toBeLessThan(of());
+  });
+
   it("leaves everything on the devices where llama.cpp does, and nowhere else, in 49 of 50 cases", () => {
     const same = compared.filter(({ row, options }) => {
       const theirs = row.gpuLayers === -1;
