@@ -71,10 +71,16 @@ export class Workbench {
     await this.acceptRow(title);
   }
 
-  /** Chooses a row of the open quick pick by keyboard: rows that still arrive cannot move under the pointer. */
+  /**
+   * Chooses a row of the open quick pick by keyboard, when no more rows arrive: they would move it from under the pointer, and
+   * take the focus back to a row that the extension has heard of.
+   */
   async acceptRow(text: string): Promise<void> {
     const focused = this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: text });
     await this.quickPickRow(text).waitFor();
+    await this.page
+      .locator(".quick-input-widget .monaco-progress-container.active")
+      .waitFor({ state: "detached" });
     for (let presses = 0; (await focused.count()) === 0; presses++) {
       if (presses === 50) throw new Error(`the quick pick does not come to ${text}`);
       await this.page.keyboard.press("ArrowDown");
