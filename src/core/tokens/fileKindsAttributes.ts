@@ -12,7 +12,8 @@ type AttributeName = keyof typeof attributeKinds;
 interface AttributeLine {
   readonly pattern: IgnoreFile;
   readonly source: string;
-  readonly set: ReadonlyMap<AttributeName, boolean>;
+  /** Undefined: said to be unspecified again (`!`). */
+  readonly set: ReadonlyMap<AttributeName, boolean | undefined>;
 }
 
 /** One .gitattributes file; `folder` is the label of the folder it lies in, "" for the top. */
@@ -30,11 +31,14 @@ export function parseAttributes(text: string, label: string, ignoreCase = false)
       const [pattern, ...attributes] = words(line);
       // git takes no negative patterns here.
       if (pattern === undefined || pattern.startsWith("#") || pattern.startsWith("!")) return [];
-      const set = new Map<AttributeName, boolean>();
+      const set = new Map<AttributeName, boolean | undefined>();
       for (const attribute of attributes) {
         const [name, value] = attribute.replace(/^[-!]/, "").split("=", 2);
         if (!isAttribute(name)) continue;
-        set.set(name, !/^[-!]/.test(attribute) && value !== "false");
+        set.set(
+          name,
+          attribute.startsWith("!") ? undefined : !attribute.startsWith("-") && value !== "false",
+        );
       }
       if (set.size === 0) return [];
       const source = `${label}:${index + 1}: ${line.trim()}`;
@@ -45,9 +49,7 @@ export function parseAttributes(text: string, label: string, ignoreCase = false)
 
 /** The deepest file and in it the last line that speaks of the path decides, per attribute. */
 export function kindOfAttributes(label: string, files: readonly AttributesFile[]): FileMark | undefined {
-  const deepestFirst = files
-    .filter(({ folder }) => folder === "" || label.startsWith(`${folder}/`))
-    .sort((a, b) => b.folder.length - a.folder.length);
+  const deepestFirst = filesAbove(label, files);
   for (const name of Object.keys(attributeKinds).filter(isAttribute)) {
     const line = deciding(label, name, deepestFirst);
     if (line?.set.get(name) === true) {
@@ -56,6 +58,23 @@ export function kindOfAttributes(label: string, files: readonly AttributesFile[]
   }
   return undefined;
 }
+
+/** Whether the attributes say of a file that it is not of that kind, whatever it looks like. */
+export function deniedByAttributes(
+  label: string,
+  kind: FileMark["kind"],
+  files: readonly AttributesFile[],
+): boolean {
+  const name = Object.keys(attributeKinds)
+    .filter(isAttribute)
+    .find((each) => attributeKinds[each] === kind);
+  return name !== undefined && deciding(label, name, filesAbove(label, files))?.set.get(name) === false;
+}
+
+const filesAbove = (label: string, files: readonly AttributesFile[]): AttributesFile[] =>
+  files
+    .filter(({ folder }) => folder === "" || label.startsWith(`${folder}/`))
+    .sort((a, b) => b.folder.length - a.folder.length);
 
 function deciding(
   label: string,

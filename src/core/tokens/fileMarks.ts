@@ -1,5 +1,10 @@
 import { kindOfName, type FileMark } from "./fileKinds";
-import { kindOfAttributes, parseAttributes, type AttributesFile } from "./fileKindsAttributes";
+import {
+  deniedByAttributes,
+  kindOfAttributes,
+  parseAttributes,
+  type AttributesFile,
+} from "./fileKindsAttributes";
 import { NearDuplicates, type TextSketch } from "./fileKindsDuplicates";
 import type { TextLook } from "./textLook";
 import type { CountedFile } from "./tokenCount";
@@ -39,7 +44,11 @@ export class FileMarks {
   }
 
   private markOf(label: string): FileMark | undefined {
-    return kindOfAttributes(label, this.attributes) ?? kindOfName(label) ?? this.byText.get(label);
+    const said = kindOfAttributes(label, this.attributes);
+    if (said !== undefined) return said;
+    return [kindOfName(label), this.byText.get(label)].find(
+      (mark) => mark !== undefined && !deniedByAttributes(label, mark.kind, this.attributes),
+    );
   }
 
   private duplicate(label: string, duplicates: NearDuplicates): FileMark | undefined {
