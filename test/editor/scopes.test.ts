@@ -28,8 +28,7 @@ async function insert(uri: Uri, text: string): Promise<void> {
   assert.ok(await workspace.applyEdit(edit));
 }
 
-/** For each suite here: hooks outside of suites would be those of the whole run. */
-function inOwnPlace(): void {
+describe("scopes in VS Code", () => {
   before(async () => {
     await activated();
     const root = workspace.workspaceFolders?.[0]?.uri;
@@ -45,143 +44,142 @@ function inOwnPlace(): void {
     await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
     await workspace.getConfiguration("files").update("autoSave", undefined, ConfigurationTarget.Global);
   });
-}
 
-describe("what an estimate in VS Code reads", () => {
-  inOwnPlace();
+  describe("what an estimate in VS Code reads", () => {
+    it("is the text on screen where it is not saved", async () => {
+      put("unsaved/a.txt", "on disk\n");
+      put("unsaved/b.txt", "untouched\n");
+      const document = await workspace.openTextDocument(at("unsaved/a.txt"));
+      await insert(document.uri, "typed and not saved, ");
+      assert.equal(document.isDirty, true);
+      await estimate("unsaved");
+      assert.match(await prompt(), /\ntyped and not saved, on disk\n[^]*\nuntouched\n/);
+      await window.showTextDocument(document);
+      await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+      await until("the text on disk", async () => !(await prompt()).includes("typed") || undefined);
+    });
 
-  it("is the text on screen where it is not saved", async () => {
-    put("unsaved/a.txt", "on disk\n");
-    put("unsaved/b.txt", "untouched\n");
-    const document = await workspace.openTextDocument(at("unsaved/a.txt"));
-    await insert(document.uri, "typed and not saved, ");
-    assert.equal(document.isDirty, true);
-    await estimate("unsaved");
-    assert.match(await prompt(), /\ntyped and not saved, on disk\n[^]*\nuntouched\n/);
-    await window.showTextDocument(document);
-    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
-    await until("the text on disk", async () => !(await prompt()).includes("typed") || undefined);
-  });
+    it("is decoded as the editor decodes it", async () => {
+      // 港の時刻表 in Shift_JIS
+      put(
+        "encoded/table.txt",
+        Uint8Array.from([0x8d, 0x60, 0x82, 0xcc, 0x8e, 0x9e, 0x8d, 0x8f, 0x95, 0x5c, 0x0a]),
+      );
+      put("encoded/utf16.txt", Buffer.from("\ufeff潮位\n", "utf16le"));
+      const files = workspace.getConfiguration("files");
+      await files.update("encoding", "shiftjis", ConfigurationTarget.Global);
+      try {
+        await estimate("encoded");
+        const text = await prompt();
+        assert.match(text, /\n港の時刻表\n/);
+        assert.match(text, /\n潮位\n/);
+        const document = await workspace.openTextDocument(at("encoded/table.txt"));
+        assert.ok(text.includes(document.getText()));
+      } finally {
+        await files.update("encoding", undefined, ConfigurationTarget.Global);
+      }
+    });
 
-  it("is decoded as the editor decodes it", async () => {
-    // 港の時刻表 in Shift_JIS
-    put(
-      "encoded/table.txt",
-      Uint8Array.from([0x8d, 0x60, 0x82, 0xcc, 0x8e, 0x9e, 0x8d, 0x8f, 0x95, 0x5c, 0x0a]),
-    );
-    put("encoded/utf16.txt", Buffer.from("\ufeff潮位\n", "utf16le"));
-    const files = workspace.getConfiguration("files");
-    await files.update("encoding", "shiftjis", ConfigurationTarget.Global);
-    try {
-      await estimate("encoded");
+    it("is the cells of a notebook", async () => {
+      const cell = (source: string[]): object => ({
+        cell_type: "code",
+        metadata: {},
+        source,
+        outputs: output,
+      });
+      const output = [{ output_type: "stream", name: "stdout", text: ["an output\n"] }];
+      const cells = [cell(["tide = 3\n", "print(tide)"]), cell(["done = True"])];
+      put("book/tides.ipynb", JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }));
+      await estimate("book");
       const text = await prompt();
-      assert.match(text, /\n港の時刻表\n/);
-      assert.match(text, /\n潮位\n/);
-      const document = await workspace.openTextDocument(at("encoded/table.txt"));
-      assert.ok(text.includes(document.getText()));
-    } finally {
-      await files.update("encoding", undefined, ConfigurationTarget.Global);
-    }
+      assert.match(text, /\ntide = 3\nprint\(tide\)\n\ndone = True\n/);
+      assert.doesNotMatch(text, /an output|cell_type/);
+    });
   });
 
-  it("is the cells of a notebook", async () => {
-    const cell = (source: string[]): object => ({ cell_type: "code", metadata: {}, source, outputs: output });
-    const output = [{ output_type: "stream", name: "stdout", text: ["an output\n"] }];
-    const cells = [cell(["tide = 3\n", "print(tide)"]), cell(["done = True"])];
-    put("book/tides.ipynb", JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 }));
-    await estimate("book");
-    const text = await prompt();
-    assert.match(text, /\ntide = 3\nprint\(tide\)\n\ndone = True\n/);
-    assert.doesNotMatch(text, /an output|cell_type/);
-  });
-});
+  describe("a report in VS Code", () => {
+    it("follows saved, created and deleted files and texts that are not saved", async () => {
+      put("live/a.txt", "one two three\n");
+      await estimate("live");
+      let last = await tokensInFiles();
+      const moved = (what: string): Promise<void> =>
+        until(what, async () => {
+          const now = await tokensInFiles();
+          if (now === last || (await diagnostic("State")) !== "ready") return undefined;
+          last = now;
+          return true;
+        }).then(() => undefined);
 
-describe("a report in VS Code", () => {
-  inOwnPlace();
-
-  it("follows saved, created and deleted files and texts that are not saved", async () => {
-    put("live/a.txt", "one two three\n");
-    await estimate("live");
-    let last = await tokensInFiles();
-    const moved = (what: string): Promise<void> =>
-      until(what, async () => {
-        const now = await tokensInFiles();
-        if (now === last || (await diagnostic("State")) !== "ready") return undefined;
-        last = now;
-        return true;
-      }).then(() => undefined);
-
-    const document = await workspace.openTextDocument(at("live/a.txt"));
-    await insert(document.uri, "four five six seven ");
-    await moved("the edit to count");
-    await document.save();
-    put("live/b.txt", "written by another program\n");
-    await moved("the new file to count");
-    assert.equal(await counted(), 2);
-    rmSync(at("live/b.txt"));
-    await until("the deleted file to go", async () => (await counted()) === 1 || undefined);
-    put("live/a.txt", "one\n");
-    await until("the file on disk", async () => (await tokensInFiles()) < last || undefined);
-  });
-});
-
-describe("git changes in VS Code", () => {
-  inOwnPlace();
-
-  const git = (...args: readonly string[]): void => {
-    const user = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-    execFileSync("git", [...user, ...args], { cwd: path.dirname(place), stdio: "pipe" });
-  };
-  const changes = async (scope: string, as: string): Promise<string> => {
-    await estimated("llamaGauge.estimateGitChanges", { scope, as });
-    return prompt();
-  };
-
-  before(() => {
-    put("git/kept.txt", "kept\n");
-    put("git/staged.txt", "before\n");
-    put("git/working.txt", "before\n");
-    git("init", "--quiet", "--initial-branch=main");
-    git("add", ".");
-    git("commit", "--quiet", "--message=start");
-    git("checkout", "--quiet", "-b", "topic");
-    put("git/branch.txt", "on the branch\n");
-    git("add", ".");
-    git("commit", "--quiet", "--message=topic");
-    put("git/staged.txt", "staged text\n");
-    git("add", ".");
-    put("git/working.txt", "working text\n");
-    put("git/untracked.txt", "untracked text\n");
-  });
-  after(() => rmSync(path.join(path.dirname(place), ".git"), { recursive: true }));
-
-  it("are the files that changed", async () => {
-    const working = await changes("workingTree", "files");
-    assert.match(working, /\nworking text\n/);
-    assert.match(working, /\nuntracked text\n/);
-    assert.match(working, /\nstaged text\n/);
-    assert.doesNotMatch(working, /kept|on the branch/);
-    const staged = await changes("staged", "files");
-    assert.match(staged, /## scopes\/git\/staged\.txt\n/);
-    assert.doesNotMatch(staged, /working|untracked/);
-    const branch = await changes("branch", "files");
-    assert.match(branch, /\non the branch\n/);
-    assert.doesNotMatch(branch, /kept/);
+      const document = await workspace.openTextDocument(at("live/a.txt"));
+      await insert(document.uri, "four five six seven ");
+      await moved("the edit to count");
+      await document.save();
+      put("live/b.txt", "written by another program\n");
+      await moved("the new file to count");
+      assert.equal(await counted(), 2);
+      rmSync(at("live/b.txt"));
+      await until("the deleted file to go", async () => (await counted()) === 1 || undefined);
+      put("live/a.txt", "one\n");
+      await until("the file on disk", async () => (await tokensInFiles()) < last || undefined);
+    });
   });
 
-  it("or the diff", async () => {
-    const working = await changes("workingTree", "diff");
-    assert.match(working, /\n-before\n\+working text\n/);
-    assert.match(working, /\n\+untracked text\n/);
-    const staged = await changes("staged", "diff");
-    assert.match(staged, /\n-before\n\+staged text\n/);
-    assert.doesNotMatch(staged, /working text/);
-  });
+  describe("git changes in VS Code", () => {
+    const git = (...args: readonly string[]): void => {
+      const user = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+      execFileSync("git", [...user, ...args], { cwd: path.dirname(place), stdio: "pipe" });
+    };
+    const changes = async (scope: string, as: string): Promise<string> => {
+      await estimated("llamaGauge.estimateGitChanges", { scope, as });
+      return prompt();
+    };
 
-  it("follow git's index", async () => {
-    await changes("staged", "files");
-    assert.equal(await counted(), 1);
-    git("add", "scopes/git/working.txt");
-    await until("what was staged now", async () => (await counted()) === 2 || undefined);
+    before(() => {
+      put("git/kept.txt", "kept\n");
+      put("git/staged.txt", "before\n");
+      put("git/working.txt", "before\n");
+      git("init", "--quiet", "--initial-branch=main");
+      git("add", ".");
+      git("commit", "--quiet", "--message=start");
+      git("checkout", "--quiet", "-b", "topic");
+      put("git/branch.txt", "on the branch\n");
+      git("add", ".");
+      git("commit", "--quiet", "--message=topic");
+      put("git/staged.txt", "staged text\n");
+      git("add", ".");
+      put("git/working.txt", "working text\n");
+      put("git/untracked.txt", "untracked text\n");
+    });
+    after(() => rmSync(path.join(path.dirname(place), ".git"), { recursive: true }));
+
+    it("are the files that changed", async () => {
+      const working = await changes("workingTree", "files");
+      assert.match(working, /\nworking text\n/);
+      assert.match(working, /\nuntracked text\n/);
+      assert.match(working, /\nstaged text\n/);
+      assert.doesNotMatch(working, /kept|on the branch/);
+      const staged = await changes("staged", "files");
+      assert.match(staged, /## scopes\/git\/staged\.txt\n/);
+      assert.doesNotMatch(staged, /working|untracked/);
+      const branch = await changes("branch", "files");
+      assert.match(branch, /\non the branch\n/);
+      assert.doesNotMatch(branch, /kept/);
+    });
+
+    it("or the diff", async () => {
+      const working = await changes("workingTree", "diff");
+      assert.match(working, /\n-before\n\+working text\n/);
+      assert.match(working, /\n\+untracked text\n/);
+      const staged = await changes("staged", "diff");
+      assert.match(staged, /\n-before\n\+staged text\n/);
+      assert.doesNotMatch(staged, /working text/);
+    });
+
+    it("follow git's index", async () => {
+      await changes("staged", "files");
+      assert.equal(await counted(), 1);
+      git("add", "scopes/git/working.txt");
+      await until("what was staged now", async () => (await counted()) === 2 || undefined);
+    });
   });
 });

@@ -39,7 +39,7 @@ export async function diagnostic(name: string): Promise<unknown> {
 export async function until<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
