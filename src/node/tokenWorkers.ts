@@ -145,8 +145,16 @@ const crashed = (cause: Error): UserError =>
   );
 
 function bytesOf(task: TokenTask): number {
-  if (task.kind === "count") return task.texts.reduce((sum, text) => sum + text.length, 0);
-  return task.kind === "countFiles" ? task.files.reduce((sum, { file }) => sum + file.bytes, 0) : 0;
+  switch (task.kind) {
+    case "count":
+      return task.texts.reduce((sum, text) => sum + text.length, 0);
+    case "countFiles":
+      return task.files.reduce((sum, { file }) => sum + file.bytes, 0);
+    case "countBytes":
+      return task.bytes.byteLength;
+    default:
+      return 0;
+  }
 }
 
 function isSmall(task: TokenTask): boolean {
