@@ -18,7 +18,8 @@ export interface LiveOptions {
 }
 
 const usualInterval = 5;
-/** A server that was started later is found by then. */
+/** Looks that search for a server's process that is not known; later every so many, for one that was started since. */
+const firstSearches = 3;
 const looksBetweenSearches = 12;
 
 /**
@@ -73,6 +74,7 @@ class Looker {
   private readonly drm: DrmWatch;
   private readonly windows = process.platform === "win32" ? new WindowsProcessMemory() : undefined;
   private pid: number | undefined;
+  /** Since the process was lost. */
   private looks = 0;
 
   constructor(private readonly options: LiveOptions) {
@@ -81,7 +83,8 @@ class Looker {
 
   async look(nvidia: () => Promise<readonly LiveDevice[]>, signal: AbortSignal): Promise<LiveMemory> {
     const { serverUrl, roots } = this.options;
-    if (this.pid === undefined && serverUrl !== undefined && this.looks % looksBetweenSearches === 0) {
+    const searches = this.looks < firstSearches || this.looks % looksBetweenSearches === 0;
+    if (this.pid === undefined && serverUrl !== undefined && searches) {
       this.pid = await processOf(serverUrl, signal).catch(() => undefined);
     }
     this.looks++;
@@ -91,7 +94,10 @@ class Looker {
       nvidia(),
     ]);
     const server = this.pid === undefined ? undefined : await this.serverOf(this.pid, cards, signal);
-    if (server === undefined) this.pid = undefined;
+    if (this.pid !== undefined && server === undefined) {
+      this.pid = undefined;
+      this.looks = 0;
+    }
     return {
       at: Date.now(),
       devices: [...nvidiaCards, ...cards].map(({ name, totalBytes, freeBytes }) => ({
