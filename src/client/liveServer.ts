@@ -4,8 +4,10 @@ import type { SlotProgress } from "../core/bench/slotProgress";
 import { livePrefill } from "../core/prefill/livePrefill";
 import type { RequestTiming } from "../core/prefill/liveTimings";
 import { reportOf } from "../core/protocol/panelMessages";
+import type { GaugeReport } from "../core/report/gaugeReport";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "./lifecycle";
+import { onNewReport } from "./newReports";
 import type { SpeedBoard } from "./speedBoard";
 
 export interface ServerLook {
@@ -44,7 +46,6 @@ export class LiveServer implements Disposable {
   private watch = new SlotWatch();
   private until = 0;
   private url: string | undefined;
-  private revision: number | undefined;
   /** Whether the server counts what it reads (`--metrics`); undefined until it was asked. */
   private counts: boolean | undefined;
   private busy = false;
@@ -53,7 +54,7 @@ export class LiveServer implements Disposable {
   private pending: RequestTiming[] = [];
 
   constructor(private readonly parts: LiveServerParts) {
-    this.store.add(parts.gauge.onDidChange(() => this.estimated()));
+    this.store.add(onNewReport(parts.gauge, (report) => this.estimated(report)));
     this.store.add({ dispose: () => this.stop() });
   }
 
@@ -67,11 +68,7 @@ export class LiveServer implements Disposable {
   }
 
   /** A new estimate names the server, and starts the minutes anew. */
-  private estimated(): void {
-    const { state } = this.parts.gauge;
-    if (state.status !== "ready" || state.report.revision === this.revision) return;
-    this.revision = state.report.revision;
-    const { server } = state.report;
+  private estimated({ server }: GaugeReport): void {
     const url = server.known && !server.value.sleeping ? server.value.url : undefined;
     if (url !== this.url) {
       this.stop();

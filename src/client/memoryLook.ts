@@ -3,6 +3,7 @@ import { reportOf } from "../core/protocol/panelMessages";
 import type { Gauge } from "./gauge";
 import { DisposableStore, Emitter, type Disposable } from "./lifecycle";
 import type { WatchMemory } from "./livePanel";
+import { onNewReport } from "./newReports";
 
 export interface MemoryLookParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
@@ -25,12 +26,11 @@ export class MemoryLook implements Disposable {
   private readonly changes = this.store.add(new Emitter<LiveMemory>());
   private current: LiveMemory | undefined;
   private looking: AbortController | undefined;
-  private revision: number | undefined;
 
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly parts: MemoryLookParts) {
-    this.store.add(parts.gauge.onDidChange(() => this.estimated()));
+    this.store.add(onNewReport(parts.gauge, () => void this.look()));
     this.store.add({ dispose: () => this.looking?.abort() });
   }
 
@@ -54,13 +54,6 @@ export class MemoryLook implements Disposable {
 
   dispose(): void {
     this.store.dispose();
-  }
-
-  private estimated(): void {
-    const { state } = this.parts.gauge;
-    if (state.status !== "ready" || state.report.revision === this.revision) return;
-    this.revision = state.report.revision;
-    void this.look();
   }
 
   private async look(): Promise<void> {

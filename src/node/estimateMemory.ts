@@ -18,7 +18,7 @@ import { UserError } from "../core/userError";
 import type { FitProbe } from "./fitProbe";
 import { readGgufHeader } from "./ggufModelSource";
 import { findLlamaProgram } from "./llamaPrograms";
-import { within } from "./within";
+import { inTime } from "./inTime";
 
 /** What a budget is made from besides the model. */
 export interface MemorySetup {
@@ -115,7 +115,7 @@ async function probe(
   try {
     const request = { program, modelPath: path, model, options, devices, settings };
     const asked = fitProbe.correction(request, signal);
-    const correction = probePatience === undefined ? await asked : await within(asked, probePatience);
+    const correction = probePatience === undefined ? await asked : await inTime(asked, probePatience);
     if (correction === undefined) return { warnings: [] };
     return {
       probed: { correction, holds: (launch) => sameProbe(model, launch, options) },

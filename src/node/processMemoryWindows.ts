@@ -1,6 +1,6 @@
 import { execa } from "execa";
 import type { LiveServer } from "../core/memory/liveMemory";
-import { within } from "./within";
+import { inTime } from "./inTime";
 
 /**
  * One line of JSON for each process that is asked for, from one PowerShell for the whole watch. CIM classes, unlike
@@ -26,7 +26,7 @@ export class WindowsProcessMemory {
   async of(pid: number): Promise<LiveServer | undefined> {
     this.asked ??= startAsking();
     this.asked.shell.stdin.write(`${pid}\n`);
-    const line = await within(this.asked.lines.next(), patience);
+    const line = await inTime(this.asked.lines.next(), patience);
     if (typeof line?.value === "string") return parseProcessMemory(line.value, pid);
     this.close();
     return undefined;

@@ -93,12 +93,12 @@ function pause(signal: AbortSignal): Promise<void> {
 
 /** Resolves when there is no such process any more, or when it does not end in time. */
 export async function untilGone(pid: number): Promise<void> {
-  for (const end = Date.now() + goneMs; isThere(pid) && Date.now() < end;) {
+  for (const end = Date.now() + goneMs; isRunning(pid) && Date.now() < end;) {
     await new Promise((resolve) => setTimeout(resolve, gonePauseMs));
   }
 }
 
-function isThere(pid: number): boolean {
+function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {

@@ -1,5 +1,5 @@
 /** What `work` gives, or undefined where it takes more than so many milliseconds; it goes on then, unheard. */
-export async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
+export async function inTime<T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), milliseconds);
