@@ -1,11 +1,13 @@
-// Runs a Mocha suite in VS Code's real extension host: `node scripts/editorTests.mjs [newest|oldest] [part of file names]`.
+// Runs a Mocha suite in VS Code's real extension host:
+// `node scripts/editorTests.mjs [newest|oldest] [part of file names] [--report=file for the counts and failures]`.
 // On Linux x86-64 in the VS Code server and headless Chromium; elsewhere, or with LLAMA_GAUGE_TEST_DESKTOP=1, in a desktop
 // VS Code that is downloaded.
 import { runTests } from "@vscode/test-electron";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { buildProduct } from "./build.mjs";
 import { main, ScriptError } from "./run.mjs";
 import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
@@ -14,10 +16,16 @@ import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
 const desktopVersions = { newest: "stable", oldest: "1.100.3" };
 
 /**
- * @param {{ host?: "newest" | "oldest", filter?: string, suite?: string }} [options]
- * @returns {Promise<{ passed: number, failed: number, skipped: number, problem?: string }>}
+ * @typedef {{ passed: number, skipped: number, failures: readonly import("./stages.mjs").Failure[] }} FileReport
+ * @typedef {{ files: Readonly<Record<string, FileReport>>, problem?: string }} Run  what each file's tests did, and what else
+ *                                                                                 went wrong
  */
-export async function editorTests({ host = "newest", filter = "", suite = "test/editor" } = {}) {
+
+/**
+ * @param {{ host?: "newest" | "oldest", filter?: string, suite?: string }} [options] filter: parts of file names, with commas
+ * @returns {Promise<Run>}
+ */
+async function runInEditor({ host = "newest", filter = "", suite = "test/editor" } = {}) {
   const server =
     process.platform === "linux" && process.arch === "x64" && !process.env.LLAMA_GAUGE_TEST_DESKTOP;
   // fresh, and short: the paths of the sockets in it are limited to about 100 characters
@@ -46,31 +54,52 @@ export async function editorTests({ host = "newest", filter = "", suite = "test/
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error);
   }
-  const counts = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
+  const files = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : undefined;
   rmSync(bundles, { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  return editorOutcome(counts, problem);
+  return {
+    files: files ?? {},
+    problem: files === undefined ? (problem ?? "the suite left no report") : problem,
+  };
 }
 
-/** A run without a report, or without a test, has failed whatever VS Code's exit code was. */
-export function editorOutcome(counts, problem) {
-  if (counts === undefined) {
-    return { passed: 0, failed: 1, skipped: 0, problem: problem ?? "the suite left no report" };
+/**
+ * Runs a suite. A file with a failed test is run once more, in a fresh VS Code, before it counts as broken; the output says so.
+ * @param {Parameters<typeof runInEditor>[0]} options
+ * @returns {Promise<import("./stages.mjs").Counts>}
+ */
+async function editorTests(options) {
+  const first = await runInEditor(options);
+  const failed = Object.keys(first.files).filter((name) => first.files[name].failures.length > 0);
+  if (failed.length === 0) return editorOutcome(first);
+  console.log(`Once more, in a fresh VS Code: ${failed.join(", ")}`);
+  const again = await runInEditor({ ...options, filter: failed.join() });
+  return editorOutcome({ files: { ...first.files, ...again.files }, problem: again.problem });
+}
+
+/** The sums. A run with another problem than failed tests, or without a test, has failed whatever VS Code's exit code was. */
+function editorOutcome({ files, problem }) {
+  const all = Object.values(files);
+  const sum = (count) => all.reduce((total, file) => total + count(file), 0);
+  const failures = all.flatMap((file) => file.failures);
+  const passed = sum((file) => file.passed);
+  if (failures.length === 0 && (problem !== undefined || passed === 0)) {
+    failures.push({ test: "the run as a whole", message: problem ?? "no test ran" });
   }
-  if (counts.failed > 0) return counts;
-  if (counts.passed === 0) return { ...counts, failed: 1, problem: problem ?? "no test ran" };
-  return problem === undefined ? counts : { ...counts, failed: 1, problem };
+  return { passed, failed: failures.length, skipped: sum((file) => file.skipped), failures };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(async () => {
-    const [host, filter] = process.argv.slice(2);
-    const { passed, failed, skipped, problem } = await editorTests({
-      host,
-      filter,
-      suite: process.env.LLAMA_GAUGE_TEST_SUITE,
+    const { values, positionals } = parseArgs({
+      options: { report: { type: "string" } },
+      allowPositionals: true,
     });
-    if (problem !== undefined) console.error(problem);
+    const [host, filter] = positionals;
+    const counts = await editorTests({ host, filter, suite: process.env.LLAMA_GAUGE_TEST_SUITE });
+    if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(counts));
+    const { passed, failed, skipped, failures } = counts;
+    for (const { test, message } of failures) console.error(`${test}: ${message}`);
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
     if (failed > 0) throw new ScriptError("The editor tests failed.");
   });

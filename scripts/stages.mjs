@@ -5,11 +5,13 @@ import os from "node:os";
 import path from "node:path";
 
 /**
- * @typedef {{ passed: number, failed: number, skipped: number, failures?: readonly string[] }} Counts
+ * @typedef {{ test: string, message: string }} Failure
+ * @typedef {{ passed: number, failed: number, skipped: number, failures?: readonly Failure[] }} Counts
  * @typedef {{
- *   program: readonly string[],              what Node.js runs
- *   result: "exit" | "vitest" | "lastLine",  how its outcome is read: exit code, Vitest's report, last line of its output
- *   elsewhere?: boolean,                     it cannot run on this platform
+ *   program: readonly string[],            what Node.js runs
+ *   result: "exit" | "vitest" | "report",  how its outcome is read: exit code, Vitest's report, the Counts it writes to the
+ *                                          file that `--report=` names
+ *   elsewhere?: boolean,                   it cannot run on this platform
  * }} Stage
  */
 
@@ -18,7 +20,8 @@ const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
 const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
 /**
- * Prints a table of all stages and, as the last line, the sums; sets the exit code. `before` are counts from earlier work.
+ * Prints what failed, a table of all stages and, as the last line, the sums; sets the exit code. `before` are counts from
+ * earlier work.
  * @param {string} root folder the stages run in
  * @param {Readonly<Record<string, Stage>>} stages
  * @param {{ before?: Readonly<Record<string, { counts: Counts, seconds: string }>>, limitMs?: number }} [options]
@@ -52,13 +55,20 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
     rows.push({ name, counts, seconds: seconds(begin) });
   }
   say(`\n=== all stages, ${seconds(start)}`);
-  for (const row of rows) say(`${row.name.padEnd(12)} ${row.seconds.padStart(6)}  ${describe(row.counts)}`);
+  // once more, at the end: a log is often kept by its last part only
   for (const { name, counts } of rows)
-    for (const test of counts.failures ?? []) say(`failed in ${name}: ${test}`);
+    for (const failure of counts.failures ?? []) say(inShort(name, failure));
+  for (const row of rows) say(`${row.name.padEnd(12)} ${row.seconds.padStart(6)}  ${describe(row.counts)}`);
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { counts } of rows) for (const key of Object.keys(total)) total[key] += counts[key];
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
   say(describe(total));
+}
+
+/** A failure with what it says first. */
+function inShort(stage, { test, message }) {
+  const lines = message.split("\n").slice(0, 15);
+  return [`failed in ${stage}: ${test}`, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join("\n");
 }
 
 async function countsOf(root, stage, { temporary, report, limitMs }) {
@@ -66,12 +76,17 @@ async function countsOf(root, stage, { temporary, report, limitMs }) {
     say("cannot run on this platform");
     return { passed: 0, failed: 0, skipped: 1 };
   }
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const args = [...stage.program, ...(stage.result === "vitest" ? reporters : [])];
-  const { code, lastLine } = await runToEnd(root, args, { temporary, limitMs });
-  const found = { exit: fromExit, vitest: () => fromVitest(report), lastLine: () => fromLine(lastLine) }[
-    stage.result
-  ](code);
+  const reporting = {
+    exit: [],
+    vitest: ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+    report: [`--report=${report}`],
+  };
+  const code = await runToEnd(root, [...stage.program, ...reporting[stage.result]], { temporary, limitMs });
+  const found = {
+    exit: fromExit,
+    vitest: () => fromVitest(readJson(report)),
+    report: () => readJson(report),
+  }[stage.result](code);
   return code === 0 && found !== undefined && found.passed + found.failed > 0 ? found : broken(found);
 }
 
@@ -84,39 +99,42 @@ function fromExit(code) {
   return code === 0 ? { passed: 1, failed: 0, skipped: 0 } : undefined;
 }
 
-function fromVitest(report) {
+function readJson(file) {
   try {
-    const json = JSON.parse(readFileSync(report, "utf8"));
-    return {
-      passed: json.numPassedTests,
-      failed: json.numFailedTests,
-      skipped: json.numPendingTests + json.numTodoTests,
-      failures: json.testResults.flatMap(failures),
-    };
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
     return undefined;
   }
 }
 
-/** The failed tests of a file, by name; the file itself when it could not be run. */
-function failures({ name, status, message, assertionResults }) {
-  const failed = assertionResults.filter((test) => test.status === "failed");
-  if (failed.length > 0) return failed.map((test) => test.fullName.trim());
-  return status === "failed" ? [`${name}: ${message.split("\n")[0]}`] : [];
+function fromVitest(json) {
+  return (
+    json && {
+      passed: json.numPassedTests,
+      failed: json.numFailedTests,
+      skipped: json.numPendingTests + json.numTodoTests,
+      failures: json.testResults.flatMap(failures),
+    }
+  );
 }
 
-function fromLine(line) {
-  const [, passed, failed, skipped] =
-    /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line)?.map(Number) ?? [];
-  return passed === undefined ? undefined : { passed, failed, skipped };
+/** The failed tests of a file; the file itself when it could not be run. */
+function failures({ name, status, message, assertionResults }) {
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  if (failed.length > 0) {
+    return failed.map((test) => ({ test: test.fullName.trim(), message: test.failureMessages.join("\n") }));
+  }
+  return status === "failed" ? [{ test: name, message }] : [];
 }
 
 let killRunning = () => undefined;
 
-/** Runs Node.js in a process group of its own, so that nothing of it is left when its time is up or this process ends. */
+/**
+ * Runs Node.js in a process group of its own, so that nothing of it is left when its time is up or this process ends.
+ * @returns {Promise<number | undefined>} the exit code; none when it was killed or could not be started
+ */
 function runToEnd(root, args, { temporary, limitMs }) {
   return new Promise((resolve) => {
-    let tail = "";
     const child = spawn(process.execPath, args, {
       cwd: root,
       env: { ...process.env, TMPDIR: temporary, ...(!process.stdout.isTTY && { NO_COLOR: "1" }) },
@@ -130,10 +148,7 @@ function runToEnd(root, args, { temporary, limitMs }) {
         // nothing of it is left
       }
     };
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      process.stdout.write(text);
-      tail = (tail + text).slice(-1000);
-    });
+    child.stdout.pipe(process.stdout, { end: false });
     const limit = setTimeout(() => {
       console.error(`took longer than ${limitMs / 1000} s`);
       killRunning();
@@ -144,7 +159,7 @@ function runToEnd(root, args, { temporary, limitMs }) {
       // what it wrote last may still be on its way, unless something that escaped keeps its output open
       const done = () => {
         clearTimeout(patience);
-        resolve({ code, lastLine: tail.trimEnd().split("\n").at(-1) ?? "" });
+        resolve(typeof code === "number" ? code : undefined);
       };
       const patience = setTimeout(done, 5000);
       child.once("close", done);

@@ -46,12 +46,12 @@ const stages = {
   },
   editor: {
     program: ["scripts/editorTests.mjs", "newest"],
-    result: "lastLine",
+    result: "report",
     needs: ["packages", "system", "llamaCpp", "newest"],
   },
   oldest: {
     program: ["scripts/editorTests.mjs", "oldest", "smoke"],
-    result: "lastLine",
+    result: "report",
     needs: ["packages", "system", "llamaCpp", "oldest"],
   },
   ui: {

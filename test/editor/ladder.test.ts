@@ -68,7 +68,8 @@ describe("the ladder in VS Code with a real llama-server", function () {
     folder = mkdtempSync(path.join(tmpdir(), "lg ladder "));
     server = await startLlamaServer({
       model: await forgedRecallModel({ window: 1000 }),
-      args: ["-c", "4096", "-np", "1", "-t", "2"],
+      // batches so small that /slots is answered many times while a long prompt is read
+      args: ["-c", "4096", "-np", "1", "-t", "2", "-b", "64", "-ub", "64"],
     });
     await configure({ "server.url": server.url, showPanelOnEstimate: false });
   });
@@ -124,10 +125,10 @@ describe("the ladder in VS Code with a real llama-server", function () {
 
   it("keeps what was measured when it is cancelled, and goes on behind it", async () => {
     const file = path.join(folder, "cut.ladder.yaml");
-    writeFileSync(file, plan("[760, 1800]", 0));
+    writeFileSync(file, plan("[760, 3600]", 0));
     const first = commands.executeCommand("llamaGauge.runLadder", Uri.file(file), "unasked");
     await untilSlots(server.url, "the target's run", (slots) =>
-      slots.some((slot) => slot.is_processing && (slot.n_prompt_tokens ?? 0) > 1500),
+      slots.some((slot) => slot.is_processing && (slot.n_prompt_tokens ?? 0) > 3000),
     );
     await commands.executeCommand("llamaGauge.cancelLadder");
     assert.equal(await first, undefined);
@@ -141,7 +142,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
     await untilSlots(server.url, "an idle server", (slots) => slots.every((slot) => !slot.is_processing));
     assert.equal(await commands.executeCommand("llamaGauge.resumeLadder", "unasked"), "passed");
     const whole = await exported("markdown");
-    assert.match(whole, /^# Acceptance ladder: 1,800 tokens passed\n/);
+    assert.match(whole, /^# Acceptance ladder: 3,600 tokens passed\n/);
     assert.match(whole, /\| 760 \| curve \| 1 \| 3\/3 \|/);
   });
 
@@ -150,6 +151,6 @@ describe("the ladder in VS Code with a real llama-server", function () {
     writeFileSync(file, plan("[700, 9000]", 0));
     assert.equal(await commands.executeCommand("llamaGauge.runLadder", Uri.file(file), "unasked"), undefined);
     const markdown = await exported("markdown");
-    assert.match(markdown, /^# Acceptance ladder: 1,800 tokens/);
+    assert.match(markdown, /^# Acceptance ladder: 3,600 tokens/);
   });
 });

@@ -1,13 +1,21 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import { repository } from "../../support/repository";
 
 async function runSuite(
   name: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ exitCode: number | undefined; output: string; lastLine: string }> {
   const result = await execa(process.execPath, ["scripts/editorTests.mjs", "newest"], {
     cwd: repository,
-    env: { LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`, LLAMA_GAUGE_VSCODE_TIMEOUT_S: "90" },
+    env: {
+      ...env,
+      LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`,
+      LLAMA_GAUGE_VSCODE_TIMEOUT_S: "90",
+    },
     reject: false,
     all: true,
     timeout: 110_000,
@@ -41,5 +49,16 @@ describe("a run in the extension host that must not look green", { timeout: 120_
     const { exitCode, lastLine } = await runSuite("empty");
     expect(lastLine).toBe("0 passed, 1 failed, 0 skipped");
     expect(exitCode).toBe(1);
+  });
+});
+
+describe("a test in the extension host that fails at first", { timeout: 120_000 }, () => {
+  it("is run once more in a fresh host, with its file alone, and the output says so", async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), "lg-mark-"));
+    const run = await runSuite("unsteady", { LLAMA_GAUGE_TEST_MARK: path.join(folder, "mark") });
+    await rm(folder, { recursive: true });
+    expect(run.output).toMatch(/at first[^]*Once more, in a fresh VS Code: unsteady\.test\.js\n/);
+    expect(run.lastLine).toBe("2 passed, 0 failed, 0 skipped");
+    expect(run.exitCode).toBe(0);
   });
 });

@@ -91,17 +91,17 @@ export class Workbench {
   /** The palette's row of a command; the palette stays open (Escape closes it). */
   async findCommand(title: string): Promise<Locator> {
     const row = this.quickPickRow(title);
-    for (let tries = 0; ; tries++) {
+    const input = this.page.locator(".quick-input-widget input").first();
+    for (let tries = 1; ; tries++) {
       await this.page.keyboard.press("F1");
-      const input = this.page.locator(".quick-input-widget input").first();
-      await input.waitFor();
-      await input.fill(`>${title}`);
       try {
+        await input.waitFor({ timeout: 10_000 });
+        await input.fill(`>${title}`);
         await row.waitFor({ timeout: 15_000 });
         return row;
       } catch (error) {
-        // commands of a window that is still starting are not listed yet
-        if (tries === 2) throw error;
+        // a window that is still starting does not list all commands yet, and its panels may swallow a key
+        if (tries === 3) throw error;
         await this.page.keyboard.press("Escape");
       }
     }
