@@ -101,26 +101,22 @@ describe("scopes in VS Code", () => {
     it("follows saved, created and deleted files and texts that are not saved", async () => {
       put("live/a.txt", "one two three\n");
       await estimate("live");
-      let last = await tokensInFiles();
-      const moved = (what: string): Promise<void> =>
-        until(what, async () => {
-          const now = await tokensInFiles();
-          if (now === last || (await diagnostic("State")) !== "ready") return undefined;
-          last = now;
-          return true;
-        }).then(() => undefined);
-
+      const atFirst = await tokensInFiles();
       const document = await workspace.openTextDocument(at("live/a.txt"));
       await insert(document.uri, "four five six seven ");
-      await moved("the edit to count");
+      const edited = await until("the edit to count", async () => {
+        const now = await tokensInFiles();
+        return now > atFirst && (await diagnostic("State")) === "ready" ? now : undefined;
+      });
       await document.save();
       put("live/b.txt", "written by another program\n");
-      await moved("the new file to count");
-      assert.equal(await counted(), 2);
+      await until("the new file to count", async () => {
+        return ((await counted()) === 2 && (await tokensInFiles()) > edited) || undefined;
+      });
       rmSync(at("live/b.txt"));
       await until("the deleted file to go", async () => (await counted()) === 1 || undefined);
       put("live/a.txt", "one\n");
-      await until("the file on disk", async () => (await tokensInFiles()) < last || undefined);
+      await until("the file on disk", async () => (await tokensInFiles()) < atFirst || undefined);
     });
   });
 
