@@ -16,9 +16,9 @@ import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
 const desktopVersions = { newest: "stable", oldest: "1.100.3" };
 
 /**
+ * What the tests of each file did, and what else went wrong.
  * @typedef {{ passed: number, skipped: number, failures: readonly import("./stages.mjs").Failure[] }} FileReport
- * @typedef {{ files: Readonly<Record<string, FileReport>>, problem?: string }} Run  what each file's tests did, and what else
- *                                                                                 went wrong
+ * @typedef {{ files: Readonly<Record<string, FileReport>>, problem?: string }} Run
  */
 
 /**
