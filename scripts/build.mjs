@@ -1,11 +1,12 @@
 // Bundles the programs of the product into dist/. `--watch` rebuilds on change, `--production` minifies.
 import { build, context } from "esbuild";
-import { chmodSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { lazyPrograms } from "./lazyParts.mjs";
 
 const root = path.join(import.meta.dirname, "..");
+const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 
 function programs({ production, outdir }) {
   const shared = {
@@ -29,7 +30,12 @@ function programs({ production, outdir }) {
     parts,
     { ...node, entryPoints: { languageServer: "src/server/main.ts" } },
     { ...node, entryPoints: { worker: "src/node/worker.ts" } },
-    { ...node, entryPoints: { cli: "src/cli.ts" }, banner: { js: "#!/usr/bin/env node" } },
+    {
+      ...node,
+      entryPoints: { cli: "src/cli.ts" },
+      banner: { js: "#!/usr/bin/env node" },
+      define: { "process.env.LLAMA_GAUGE_VERSION": JSON.stringify(version) },
+    },
     {
       ...shared,
       entryPoints: { webview: "src/webview/main.ts" },

@@ -19,6 +19,9 @@ const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   probe: async () => (await import("./probe")).addProbe,
 };
 
+/** The build puts the package's in its place. */
+const version = process.env["LLAMA_GAUGE_VERSION"] ?? "unbuilt";
+
 /** The command that is named, or all of them for help and for names that are none. */
 function commandsFor(argv: readonly string[]): Promise<readonly CliCommand[]> {
   const named = argv.find((argument) => !argument.startsWith("-")) ?? "";
@@ -43,6 +46,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
   let code: ExitCode = exitCode.done;
 
   const program = new Command("llama-gauge")
+    .version(version)
     .description("Does it fit, does the machine hold it, how long will I wait: for llama.cpp.")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });

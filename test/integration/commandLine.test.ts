@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -170,5 +170,12 @@ describe("llama-gauge's contract", () => {
         expect.objectContaining({ severity: "error", line: 3, column: 1, endColumn: 9 }),
       ]) as unknown,
     });
+  });
+
+  it("says which version it is", async () => {
+    const { version } = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as {
+      readonly version: string;
+    };
+    expect((await runCli(["--version"])).stdout).toBe(`${version}\n`);
   });
 });
