@@ -17,6 +17,8 @@ export interface Knot {
  */
 export interface CurveFit {
   readonly knots: readonly Knot[];
+  /** The shallowest token that was measured. */
+  readonly start: number;
   /** Behind the deepest token that was measured. */
   readonly end: number;
   /** Seconds per token at position 0 of the tail's line. */
@@ -48,6 +50,13 @@ const damping = 0.4;
 const shallowest = 24_576;
 /** Up to this many knots a bend is continued as a parabola; with more, the slope of the last ones shows it. */
 const fewKnots = 6;
+/** A token costs at least this part of the first knot's cost, inside its span and before anything was measured. */
+const leastInside = 0.5;
+const leastBefore = 0.1;
+/** Prompts of so many lengths from one depth are a series of totals, not spans of their own. */
+const seriesOfTotals = 3;
+/** A total says something about the tokens behind the one before it when it is at least this much longer. */
+const longer = 1.25;
 /** A deep point this far above the line of the shallower ones is a bend, not noise. */
 const bendGate = 0.06;
 
@@ -57,6 +66,7 @@ const bendGate = 0.06;
  */
 export function fitCurve(curve: DepthCurve): CurveFit {
   const measured = toKnots(curve.points);
+  const start = Math.min(...curve.points.map((p) => p.depth));
   const end = Math.max(...curve.points.map((p) => p.depth + p.tokens));
   const knots = withoutWarmUp(measured);
   const tail = tailOf(measured);
@@ -64,6 +74,7 @@ export function fitCurve(curve: DepthCurve): CurveFit {
   const bend = bendOf(knots) ?? (isKneeProne(curve.key) ? dampedBend(knots) : undefined);
   return {
     knots,
+    start,
     end,
     ...(bend ?? { a: line.a, b: line.b, c: 0, bendBetween: [0, 0] }),
     noise: Math.max(leastNoise, line.scatter),
@@ -84,7 +95,11 @@ export function costAt(fit: CurveFit, position: number): number {
     const second = knots[1];
     if (second === undefined) return first.secondsPerToken;
     const slope = (second.secondsPerToken - first.secondsPerToken) / (second.position - first.position);
-    return Math.max(first.secondsPerToken * 0.5, first.secondsPerToken - slope * (first.position - position));
+    const least = position < fit.start ? leastBefore : leastInside;
+    return Math.max(
+      first.secondsPerToken * least,
+      first.secondsPerToken - slope * (first.position - position),
+    );
   }
   let low = 0;
   let high = knots.length - 1;
@@ -135,10 +150,16 @@ function toKnots(points: readonly CurvePoint[]): Knot[] {
     if (repeats === undefined) spans.set(name, [point]);
     else repeats.push(point);
   }
-  const all = Array.from(spans.values(), (repeats): CurvePoint & { readonly middle: number } => {
+  const single = Array.from(spans.values(), (repeats): CurvePoint => {
     const [{ depth, tokens } = { depth: 0, tokens: 1 }] = repeats;
-    return { depth, tokens, seconds: median(repeats.map((p) => p.seconds)), middle: depth + tokens / 2 };
-  }).sort((p, q) => p.middle - q.middle);
+    return { depth, tokens, seconds: median(repeats.map((p) => p.seconds)) };
+  });
+  const all = apart(single)
+    .map((span): CurvePoint & { readonly middle: number } => ({
+      ...span,
+      middle: span.depth + span.tokens / 2,
+    }))
+    .sort((p, q) => p.middle - q.middle);
   const usual = median(all.map((span) => span.tokens));
   const scrap = (span: CurvePoint): boolean => span.tokens < smallBatch && span.tokens < usual / 4;
   const covers = (span: CurvePoint): boolean =>
@@ -161,6 +182,35 @@ function toKnots(points: readonly CurvePoint[]): Knot[] {
     }
   }
   return knots;
+}
+
+/**
+ * Whole prompts of several lengths from one depth (`-p 512,4096,16384`, a cold prompt for every length) taken apart: what
+ * each took beyond the shorter one is the cost of its last tokens. Whatever a request costs by itself falls out.
+ */
+function apart(spans: readonly CurvePoint[]): readonly CurvePoint[] {
+  const byDepth = new Map<number, CurvePoint[]>();
+  for (const span of spans) {
+    const group = byDepth.get(span.depth);
+    if (group === undefined) byDepth.set(span.depth, [span]);
+    else group.push(span);
+  }
+  return Array.from(byDepth.values()).flatMap((group): readonly CurvePoint[] => {
+    const totals = group.filter((span) => span.tokens >= smallBatch);
+    if (totals.length < seriesOfTotals) return group;
+    const [first, ...rest] = totals.toSorted((p, q) => p.tokens - q.tokens);
+    if (first === undefined) return group;
+    const parts = [first];
+    let before = first;
+    for (const total of rest) {
+      const tokens = total.tokens - before.tokens;
+      const seconds = total.seconds - before.seconds;
+      if (total.tokens < longer * before.tokens || seconds <= 0) continue;
+      parts.push({ depth: before.depth + before.tokens, tokens, seconds });
+      before = total;
+    }
+    return parts;
+  });
 }
 
 function tailOf(knots: readonly Knot[]): readonly Knot[] {

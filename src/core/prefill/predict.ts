@@ -42,6 +42,13 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
     };
   }
   const generation = generationSecondsPerToken(curve.generation, target);
+  if (fit.knots.length < 2 && cached * furthestOfOnePoint < fit.start) {
+    return {
+      known: false,
+      reason: say`Unknown before ${count(fit.start)} tokens: the curve was only measured there. Probe depth 0, too.`,
+      basis,
+    };
+  }
   // Few tokens are bound by memory, not by arithmetic: reading them costs at least one step.
   const step = tokens > 0 ? (generation ?? 0) : 0;
   const reading = Math.max(step, secondsBetween(fit, cached, target));
@@ -88,10 +95,25 @@ function band(
   const short = target - cached < shortest ? 0.15 * (1 - (target - cached) / shortest) : 0;
   // What one span scatters by evens out over many.
   const scatter = (1.28 * fit.noise) / Math.sqrt(Math.max(1, (target - cached) / shortest));
-  const sides = Math.hypot(form, 1.3 * slope, 0.026 * largestGap(fit), 0.005, short, scatter);
+  const sides = Math.hypot(
+    ...[form, 1.3 * slope, 0.026 * largestGap(fit), 0.005, short, scatter],
+    unmeasuredBefore(fit, cached, target) / total,
+  );
   return kneeProne
     ? { slow: Math.hypot(sides, 0.08 * octaves), fast: Math.hypot(sides, 0.02 * octaves) }
     : { slow: sides, fast: sides };
+}
+
+/**
+ * Seconds by which the tokens before the first measured one may be off: by the line of two deep points they cost less
+ * than those points, and how much less nobody looked at.
+ */
+function unmeasuredBefore(fit: CurveFit, cached: number, target: number): number {
+  const [first] = fit.knots;
+  const until = Math.min(fit.start, target);
+  if (first === undefined || cached >= until) return 0;
+  const fall = Math.log(first.secondsPerToken / costAt(fit, cached));
+  return 0.3 * Math.max(0, fall) * secondsBetween(fit, cached, until);
 }
 
 /** The largest part of the probed range that lies between two neighbouring knots. */

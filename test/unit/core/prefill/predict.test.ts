@@ -168,6 +168,41 @@ describe("prediction", () => {
     expect(Math.abs(seconds(predict(cold, { tokens: 32768 })) / warm - 1)).toBeLessThan(0.005);
   });
 
+  it("takes whole prompts of several lengths apart, so that the longest counts", () => {
+    // 1 ms for a token, 0.1 µs more for each token before it, 0.2 s for the request itself; twice the slope behind 8192
+    const total = (n: number): number =>
+      0.2 + 0.001 * n + 1e-7 * (n ** 2 / 2) + (1e-7 * Math.max(0, n - 8192) ** 2) / 2;
+    const lengths = [512, 1024, 2048, 4096, 8192, 16_384];
+    const totals = {
+      ...curve,
+      overheadSeconds: 0,
+      points: lengths.map((n) => ({ depth: 0, tokens: n, seconds: total(n) })),
+    };
+    expect(seconds(predict(totals, { tokens: 8192 })) / total(8192)).toBeCloseTo(1, 1);
+    expect(seconds(predict(totals, { tokens: 16_384 })) / total(16_384)).toBeCloseTo(1, 1);
+    const next = total(16_384) - total(8192);
+    expect(seconds(predict(totals, { cached: 8192, tokens: 8192 })) / next).toBeCloseTo(1, 1);
+  });
+
+  it("knows nothing before a single deep point, and says how little before two", () => {
+    const cost = (n: number, cached: number): number => 0.001 * n + 1e-7 * (cached * n + n ** 2 / 2);
+    const deep = (...depths: readonly number[]): DepthCurve => ({
+      ...curve,
+      overheadSeconds: 0,
+      points: depths.map((depth) => ({ depth, tokens: 512, seconds: cost(512, depth) })),
+    });
+    const one = predict(deep(32_768), { tokens: 4096 });
+    expect(one).toMatchObject({ known: false, basis: { deepestDepth: 33_280 } });
+    expect(predict(deep(32_768), { cached: 32_768, tokens: 512 }).known).toBe(true);
+    for (const tokens of [512, 4096, 16_384]) {
+      const two = predict(deep(16_384, 32_768), { tokens });
+      if (!two.known) throw new Error("unknown");
+      expect(two.lowSeconds).toBeLessThan(cost(tokens, 0));
+      expect(two.highSeconds).toBeGreaterThan(cost(tokens, 0));
+      expect(two.highSeconds / two.lowSeconds, `${tokens}`).toBeGreaterThan(1.2);
+    }
+  });
+
   it("refuses to divide by one short speed", () => {
     const short = { ...curve, points: curve.points.slice(0, 1) };
     expect(predict(short, { tokens: 1200 }).known).toBe(true);
