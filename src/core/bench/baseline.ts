@@ -50,9 +50,13 @@ export function compareWithBaseline(
       : change > 0
         ? say`Prefill at ${count(deepest)} tokens takes ${percent(100 * change)} longer than the baseline.`
         : say`Prefill at ${count(deepest)} tokens takes ${percent(-100 * change)} less than the baseline.`;
-  const sentence =
+  const disturbed = [baseline, later].some(({ monitor }) => monitor?.verdict === "contaminated");
+  const compared =
     differs.length > 1
       ? say`${what} ${differs.join(", ")} changed at once; no single one can be named as the cause.`
       : what;
+  const sentence = disturbed
+    ? say`${compared} The machine was disturbed during one of the two, which may be all there is to it.`
+    : compared;
   return { differs, rows, sentence };
 }

@@ -52,6 +52,8 @@ interface Candidate {
 
 /** Until then a clean run is worth more than a newer one on a disturbed machine. */
 const sessionMs = 6 * 3600_000;
+/** Two clocks of one machine differ by less. */
+const clockMs = 120_000;
 /** A point or two say nothing about depth. */
 const enoughPoints = 3;
 /** Curves of one model with other flags that are kept at hand. */
@@ -77,12 +79,14 @@ export function chooseCurve(
   const ofBuild = fitting.filter(({ curve }) => sameBuild(curve.key.build, wanted.build));
   const candidates = ofBuild.length > 0 ? ofBuild : fitting;
   const complete = candidates.filter(({ curve }) => curve.points.length >= enoughPoints);
-  const chosen = newestUndisturbed(complete.length > 0 ? complete : candidates);
+  const chosen = newestUndisturbed(complete.length > 0 ? complete : candidates, wanted.now);
   return chosen && withHindsight(chosen, records, wanted, ofBuild.length > 0);
 }
 
-function newestUndisturbed(candidates: readonly Candidate[]): Candidate | undefined {
-  const [newest, ...older] = candidates.toSorted((p, q) => q.record.at - p.record.at);
+/** What a clock that was set back since has dated into the future is taken last: its age is not known. */
+function newestUndisturbed(candidates: readonly Candidate[], now: number): Candidate | undefined {
+  const ahead = ({ record }: Candidate): number => (record.at > now + clockMs ? 1 : 0);
+  const [newest, ...older] = candidates.toSorted((p, q) => ahead(p) - ahead(q) || q.record.at - p.record.at);
   if (newest?.record.monitor?.verdict !== "contaminated") return newest;
   const clean = older.find(
     ({ record }) => record.monitor?.verdict !== "contaminated" && newest.record.at - record.at <= sessionMs,
@@ -104,8 +108,9 @@ function withHindsight(
   );
   const last = since.at(-1)?.at ?? record.at;
   const learned = refined.requests > 0;
+  const age = wanted.now - (learned ? last : record.at);
   const spread = sessionSpread({
-    seconds: Math.max(0, (wanted.now - (learned ? last : record.at)) / 1000),
+    seconds: age < -clockMs ? Infinity : Math.max(0, age / 1000),
     // the requests are this build's, whatever the curve's is
     sameBuild: ofBuild || learned,
     undisturbed: record.monitor?.verdict === "clean",

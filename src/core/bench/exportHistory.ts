@@ -1,4 +1,5 @@
-import type { HistoryRecord } from "./historyRecord";
+import { formatNumber, formatText } from "../format";
+import type { ComparisonResult, HistoryRecord } from "./historyRecord";
 
 const columns = [
   ...[
@@ -16,26 +17,32 @@ const columns = [
     "seconds",
   ],
   "tokens per second",
+  "result",
 ] as const;
 
 type Cells = Readonly<Record<(typeof columns)[number], string>>;
 
-/** One row per measured span or generation speed of every record. */
+const nothing = { depth: "", tokens: "", seconds: "", "tokens per second": "", result: "" };
+
+/** One row per measured span or generation speed of every record, per request, and per comparison with its answer. */
 function cells(records: readonly HistoryRecord[]): readonly Cells[] {
   return records.flatMap((record) => {
-    const { curve } = record;
+    const { curve, request, comparison } = record;
+    const key = curve?.key ?? record.key;
     const base = {
+      ...nothing,
       id: record.id,
       kind: record.kind,
       time: new Date(record.at).toISOString(),
-      model: curve?.key.model ?? "",
-      build: curve?.key.build ?? "",
-      flags: curve?.key.flags ?? "",
-      backend: curve?.key.backend ?? "",
-      hardware: curve?.key.hardware ?? "",
-      verdict: record.monitor?.verdict ?? "unmonitored",
+      model: key?.model ?? "",
+      build: key?.build ?? "",
+      flags: key?.flags ?? "",
+      backend: key?.backend ?? "",
+      hardware: key?.hardware ?? "",
+      verdict: record.monitor?.verdict ?? (request?.disturbed === true ? "contaminated" : "unmonitored"),
     };
-    const prefill = (curve?.points ?? []).map((p) => ({
+    const read = request && { depth: request.cached, tokens: request.tokens, seconds: request.seconds };
+    const prefill = [...(curve?.points ?? []), ...(read === undefined ? [] : [read])].map((p) => ({
       ...base,
       depth: String(p.depth),
       tokens: String(p.tokens),
@@ -45,14 +52,26 @@ function cells(records: readonly HistoryRecord[]): readonly Cells[] {
     const generation = (curve?.generation ?? []).map((p) => ({
       ...base,
       depth: String(p.depth),
-      tokens: "",
-      seconds: "",
       "tokens per second": p.tokensPerSecond.toFixed(2),
     }));
-    return prefill.length + generation.length > 0
-      ? [...prefill, ...generation]
-      : [{ ...base, depth: "", tokens: "", seconds: "", "tokens per second": "" }];
+    const compared =
+      comparison === undefined
+        ? []
+        : [{ ...base, depth: String(comparison.depth), result: comparisonWords(comparison) }];
+    const rows = [...prefill, ...generation, ...compared];
+    return rows.length > 0 ? rows : [base];
   });
+}
+
+/** What was compared, what was to count, and both answers. */
+function comparisonWords({ option, values, threshold, prefill, generation }: ComparisonResult): string {
+  const least = formatNumber(100 * threshold, "en", 1);
+  return [
+    `${option} ${values.join(" / ")}, differences from ${least} %.`,
+    ...[prefill, generation].flatMap(({ sentence, notes }) =>
+      [sentence, ...notes].map((text) => formatText(text)),
+    ),
+  ].join(" ");
 }
 
 export function historyAsCsv(records: readonly HistoryRecord[]): string {

@@ -1,4 +1,10 @@
+import type { CurveKey } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
+import { isText } from "../text";
+import type { AgreementSample, ComparisonAnswer } from "./comparison";
+import type { Drift } from "./drift";
+import type { ComparisonResult } from "./historyRecord";
+import type { CostStep } from "./residualTest";
 import type { MonitorEvent, MonitorReport } from "./monitorSample";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -44,6 +50,79 @@ export function checkedRequest(value: unknown): RequestTiming | undefined {
     ...(disturbed === true && { disturbed }),
   };
 }
+
+/** Words and numbers of a record; a field of the wrong kind is left out, and what is checked by itself stays out. */
+export function plainFields(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => {
+      if (["id", "kind", "tool", "ended", "error", "raw", "label"].includes(name)) {
+        return typeof value === "string";
+      }
+      if (["version", "at", "modelBytes", "plannedSeconds", "seconds"].includes(name)) return isNumber(value);
+      if (name === "argv") return Array.isArray(value);
+      return (name === "effective" || name === "machine") && isFields(value);
+    }),
+  );
+}
+
+/** Milliseconds that are a date: others have no day and no year. */
+export const isTime = (value: unknown): value is number => isNumber(value) && Math.abs(value) <= 8.64e15;
+
+/** What a run was measured on; undefined where it does not say. */
+export function checkedKey(value: unknown): CurveKey | undefined {
+  if (!isFields(value)) return undefined;
+  const { model, build, flags, backend, hardware } = value;
+  if (typeof model !== "string" || typeof build !== "string" || typeof flags !== "string") return undefined;
+  return {
+    model,
+    build,
+    flags,
+    ...(typeof backend === "string" && { backend }),
+    ...(typeof hardware === "string" && { hardware }),
+  };
+}
+
+/** A comparison in a record; undefined where a part of it cannot be shown. */
+export function checkedComparison(value: unknown): ComparisonResult | undefined {
+  if (!isFields(value)) return undefined;
+  const { option, values, depth, threshold, prefill, generation, agreement } = value;
+  const [baseline, other] = Array.isArray(values) ? (values as readonly unknown[]) : [];
+  if (typeof option !== "string" || typeof baseline !== "string" || typeof other !== "string")
+    return undefined;
+  if (!isNumber(depth) || !isNumber(threshold) || !isAnswer(prefill) || !isAnswer(generation))
+    return undefined;
+  return {
+    ...{ option, values: [baseline, other], depth, threshold, prefill, generation },
+    ...(isAgreement(agreement) && { agreement }),
+  };
+}
+
+export function checkedDrift(value: unknown): Drift | undefined {
+  if (!isFields(value) || !isNumber(value["change"])) return undefined;
+  const kind = (["stable", "drift", "invalid"] as const).find((known) => known === value["kind"]);
+  return kind && { kind, change: value["change"] };
+}
+
+export function checkedSteps(value: unknown): readonly CostStep[] | undefined {
+  return Array.isArray(value) ? (value as readonly unknown[]).filter(isCostStep) : undefined;
+}
+
+const isCostStep = (step: unknown): step is CostStep =>
+  isFields(step) &&
+  isNumber(step["depth"]) &&
+  isNumber(step["ratio"]) &&
+  (step["kind"] === "interference" || step["kind"] === "knee");
+
+function isAnswer(value: unknown): value is ComparisonAnswer {
+  if (!isFields(value) || !isText(value["sentence"]) || !Array.isArray(value["notes"])) return false;
+  const { kind, lowPercent, highPercent, withinPercent } = value;
+  if (!value["notes"].every(isText)) return false;
+  if (kind === "faster" || kind === "slower") return isNumber(lowPercent) && isNumber(highPercent);
+  return kind === "cannotJudge" || (kind === "noDifference" && isNumber(withinPercent));
+}
+
+const isAgreement = (value: unknown): value is AgreementSample =>
+  isFields(value) && isNumber(value["agreed"]) && isNumber(value["of"]);
 
 function isEvent(event: unknown): boolean {
   if (!isFields(event) || !isNumber(event["fromSeconds"]) || !isNumber(event["toSeconds"])) return false;

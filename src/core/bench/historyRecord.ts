@@ -3,14 +3,24 @@ import { parseDepthCurve } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
 import type { AgreementSample, ComparisonAnswer } from "./comparison";
 import type { Drift } from "./drift";
-import { checkedMonitor, checkedRequest } from "./historyFields";
+import {
+  checkedComparison,
+  checkedDrift,
+  checkedKey,
+  checkedMonitor,
+  checkedRequest,
+  checkedSteps,
+  isTime,
+  plainFields,
+} from "./historyFields";
 import type { MonitorReport } from "./monitorSample";
 import type { ProbeReport } from "./probeReport";
 import type { CostStep } from "./residualTest";
 
 export const historyVersion = 1;
 
-export type HistoryKind = "probe" | "bench" | "comparison" | "ladder" | "request" | "import" | "baseline";
+const historyKinds = ["probe", "bench", "comparison", "ladder", "request", "import", "baseline"] as const;
+export type HistoryKind = (typeof historyKinds)[number];
 
 /** The machine a run was made on, as far as it can be told. */
 export interface MachineFacts {
@@ -111,26 +121,31 @@ export function parseHistoryLine(line: string): HistoryLine {
   const version = fields["version"];
   if (typeof version !== "number") return { kind: "broken", line };
   if (version > historyVersion) return { kind: "newer", version, line };
-  if (
-    typeof fields["id"] !== "string" ||
-    typeof fields["kind"] !== "string" ||
-    typeof fields["at"] !== "number"
-  ) {
+  const kind = historyKinds.find((known) => known === fields["kind"]);
+  const { id, at } = fields;
+  if (version !== historyVersion || kind === undefined || typeof id !== "string" || !isTime(at)) {
     return { kind: "broken", line };
   }
   try {
     const curve =
       fields["curve"] === undefined ? {} : { curve: parseDepthCurve(fields["curve"], { empty: true }) };
-    const { monitor: _, request: __, ...rest } = fields;
+    const key = checkedKey(fields["key"]);
     const monitor = checkedMonitor(fields["monitor"]);
     const request = checkedRequest(fields["request"]);
+    const comparison = checkedComparison(fields["comparison"]);
+    const drift = checkedDrift(fields["drift"]);
+    const steps = checkedSteps(fields["steps"]);
     return {
       kind: "record",
       record: {
-        ...(rest as unknown as HistoryRecord),
+        ...(plainFields(fields) as unknown as HistoryRecord),
         ...curve,
+        ...(key !== undefined && { key }),
         ...(monitor !== undefined && { monitor }),
         ...(request !== undefined && { request }),
+        ...(comparison !== undefined && { comparison }),
+        ...(drift !== undefined && { drift }),
+        ...(steps !== undefined && { steps }),
       },
     };
   } catch {

@@ -65,19 +65,20 @@ function fromSql(text: string): BenchOutput {
   return collect(rows, warnings);
 }
 
+/** A table's build stands below it; several runs may be pasted one after the other. */
 function fromMarkdown(text: string): BenchOutput {
-  const { rows: table, rest } = markdownTables(text);
-  const build = /^build: (\S+) \((\d+)\)/m.exec(text);
-  const rows = table.flatMap((cells) => {
-    const raw = markdownFields(cells);
-    if (raw === undefined) return [];
-    const known = build === null ? {} : { build_commit: build[1] ?? "", build_number: build[2] ?? "" };
-    return [benchRow({ ...known, ...raw }, [])];
-  });
-  return collect(
-    rows,
-    rest.filter((line) => !line.startsWith("build: ")),
-  );
+  const rows: (BenchRow | RejectedRow)[] = [];
+  const warnings: string[] = [];
+  for (const [run, commit, number] of text.matchAll(/[^]*?(?:^build: (\S+) \((\d+)\)|(?![^]))/gm)) {
+    const { rows: table, rest } = markdownTables(run);
+    const build = { ...(commit && { build_commit: commit }), ...(number && { build_number: number }) };
+    for (const cells of table) {
+      const raw = markdownFields(cells);
+      if (raw !== undefined) rows.push(benchRow({ ...build, ...raw }, []));
+    }
+    warnings.push(...rest.filter((line) => !line.startsWith("build: ")));
+  }
+  return collect(rows, warnings);
 }
 
 const markdownNames: Readonly<Record<string, string>> = {

@@ -1,3 +1,4 @@
+import { sameBuild } from "../bench/buildOf";
 import { count, say } from "../text";
 import type { Text } from "../text";
 import { UserError } from "../userError";
@@ -80,10 +81,20 @@ export function parseDepthCurve(document: unknown, options: { readonly empty?: b
   };
 }
 
-/** What keeps two curves apart: they may be joined only where this is empty. */
+/**
+ * What keeps two curves apart. One build is written in several ways, and a server's curve does not name the backend or,
+ * from elsewhere, the hardware: what only one of the two tells is no difference.
+ */
 export function differingFields(one: CurveKey, other: CurveKey): readonly (keyof CurveKey)[] {
-  const fields = ["model", "build", "flags", "backend", "hardware"] as const;
-  return fields.filter((field) => (one[field] ?? "") !== (other[field] ?? ""));
+  const told = (["backend", "hardware"] as const).filter(
+    (field) => one[field] !== undefined && other[field] !== undefined && one[field] !== other[field],
+  );
+  return [
+    ...(one.model === other.model ? [] : (["model"] as const)),
+    ...(one.build === other.build || sameBuild(one.build, other.build) ? [] : (["build"] as const)),
+    ...(one.flags === other.flags ? [] : (["flags"] as const)),
+    ...told,
+  ];
 }
 
 function invalid(problem: Text): UserError {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { historyAsCsv, historyAsMarkdown } from "../../../../src/core/bench/exportHistory";
 import { parseHistoryLine } from "../../../../src/core/bench/historyRecord";
 import type { HistoryRecord } from "../../../../src/core/bench/historyRecord";
+import { say } from "../../../../src/core/text";
 
 const record: HistoryRecord = {
   version: 1,
@@ -33,18 +34,57 @@ describe("a line of the history", () => {
     ['{"version":1,"id":"a"}', "broken"],
     [JSON.stringify({ ...record, curve: { points: "x" } }), "broken"],
     ['{"version":2,"id":"a","whatever":true}', "newer"],
+    [JSON.stringify({ ...record, at: 1e300 }), "broken"],
+    [JSON.stringify({ ...record, kind: "whatever" }), "broken"],
+    [JSON.stringify({ ...record, version: 0.5 }), "broken"],
   ])("%s is %s", (line, kind) => {
     expect(parseHistoryLine(line).kind).toBe(kind);
   });
 });
 
+const answer = { kind: "noDifference", withinPercent: 2, sentence: say`No difference.`, notes: [] } as const;
+const comparison = {
+  option: "cacheTypeK",
+  values: ["f16", "q8_0"],
+  depth: 4096,
+  threshold: 0.01,
+  prefill: answer,
+  generation: { ...answer, sentence: say`Cannot be judged.` },
+} as const;
+
+describe("a record that somebody else wrote", () => {
+  it("loses what cannot be shown, and only that", () => {
+    const line = { ...record, comparison: { option: "x" }, drift: 7, steps: [{}], label: {}, seconds: "1" };
+    expect(parseHistoryLine(JSON.stringify(line))).toEqual({
+      kind: "record",
+      record: { ...record, steps: [] },
+    });
+    const whole = { ...record, comparison, drift: { kind: "stable", change: 0.01 }, label: "l", seconds: 1 };
+    expect(parseHistoryLine(JSON.stringify(whole))).toEqual({ kind: "record", record: whole });
+  });
+});
+
 describe("an export", () => {
+  it("tells what a request took and what a comparison found, and on what", () => {
+    const { curve: _, ...bare } = record;
+    const key = { model: "m.gguf", build: "b1", flags: "-fa on" };
+    const request = { cached: 100, tokens: 1000, seconds: 2, disturbed: true };
+    const [, read, compared] = historyAsCsv([
+      { ...bare, kind: "request", key, request },
+      { ...bare, kind: "comparison", key, comparison },
+    ]).split("\n");
+    expect(read).toContain("m.gguf,b1,-fa on,,,contaminated,100,1000,2,500.00,");
+    expect(compared).toContain(
+      'm.gguf,b1,-fa on,,,unmonitored,4096,,,,"cacheTypeK f16 / q8_0, differences from 1.0 %. No difference. Cannot be judged."',
+    );
+  });
+
   it("quotes CSV and has a row for every measurement", () => {
     const [header, first, second] = historyAsCsv([record]).split("\n");
     expect(header).toContain("depth,tokens,seconds,tokens per second");
     expect(first).toContain('"a ""b"", c.gguf"');
-    expect(first).toMatch(/unmonitored,0,512,0\.5,1024\.00$/);
-    expect(second).toMatch(/,512,,,12\.50$/);
+    expect(first).toMatch(/unmonitored,0,512,0\.5,1024\.00,$/);
+    expect(second).toMatch(/,512,,,12\.50,$/);
   });
 
   it("cannot break a Markdown table", () => {

@@ -140,6 +140,24 @@ describe("a run beside its baseline", () => {
     );
   });
 
+  it("takes one build written in two ways, and what only one run tells, for no difference", () => {
+    const server = { ...key, build: "b11669-Debian", hardware: "EPYC" };
+    const bench = { ...key, build: "Debian (11669)", backend: "CPU", hardware: "EPYC" };
+    const found = compareWithBaseline(run(curve(1, server)), run(curve(1.5, bench)));
+    expect(found?.differs).toEqual([]);
+    const moved = { ...bench, hardware: "M3", build: "Debian (11700)" };
+    expect(compareWithBaseline(run(curve(1, server)), run(curve(1.5, moved)))?.differs).toEqual([
+      "build",
+      "hardware",
+    ]);
+  });
+
+  it("says where one of the two was disturbed", () => {
+    const monitor = { verdict: "contaminated", events: [], samples: 9 } as const;
+    const found = compareWithBaseline(run(curve(1, key)), { ...run(curve(1.5, key)), monitor });
+    expect(formatText(found?.sentence ?? fail())).toMatch(/50 % longer .* disturbed during one of the two/);
+  });
+
   it("does not make news of what two days differ by", () => {
     const found = compareWithBaseline(run(curve(1, key)), run(curve(1.1, key)));
     expect(formatText(found?.sentence ?? fail())).toContain("no more than two days");

@@ -91,4 +91,18 @@ describe("llama-bench output", () => {
     expect(curves[0]?.points.map((p) => p.depth)).toEqual([0, 0, 128, 128]);
     expect(curves[0]?.generation).toHaveLength(4);
   });
+
+  it("gives every pasted table the build below it", () => {
+    const run = (build: string): string =>
+      `| model | size | params | backend | threads | test | t/s |
+| --- | ---: | ---: | --- | ---: | ---: | ---: |
+| llama 1B | 1 GiB | 1 B | CPU | 2 | pp512 | 100.00 ± 1.0 |
+
+build: ${build}
+`;
+    const builds = (text: string): readonly string[] =>
+      parseLlamaBench(text).rows.map((row) => row.key.build);
+    expect(builds(run("abc (5000)") + run("def (6000)"))).toEqual(["abc (5000)", "def (6000)"]);
+    expect(builds(run("abc (5000)").replace(/build:.*/, ""))).toEqual([""]);
+  });
 });
