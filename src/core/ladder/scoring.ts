@@ -34,12 +34,17 @@ export function outcomeOf(
   answer: string | undefined,
   others: ReadonlySet<string>,
 ): CanaryOutcome {
-  const value = answer === undefined ? "" : plain(answer);
-  if (value === "" || value === blank || /^(null|none|unknown|n\/a|\?+|0+)$/.test(value)) return "missing";
+  const value = answer === undefined ? "" : withoutSeparators(plain(answer));
+  const words = /\d/.test(canary.value) && !/\d/.test(value);
+  if (words || value === blank || /^(null|none|unknown|n\/a|\?+|0*)$/.test(value)) return "missing";
   if (value === plain(canary.value)) return "correct";
   if (canary.twin !== undefined && value === plain(canary.twin.value)) return "twin";
   return others.has(value) ? "other" : "invented";
 }
+
+/** `482,917`, `482 917` and `482.917` are the number, written for people. */
+const withoutSeparators = (value: string): string =>
+  /^\d[\d\s,._'\u2019]*$/.test(value) ? value.replace(/\D/g, "") : value;
 
 export function scoreCanaries(
   canaries: readonly PlacedCanary[],

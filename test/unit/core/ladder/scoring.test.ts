@@ -36,6 +36,21 @@ describe("an answer", () => {
       true,
     ],
     ["lines", "cedar-otter-17 = 482917\n- **maple-heron-62**: 134275.", false],
+    ["an object for each key", '{"cedar-otter-17": "482917"}\n{"maple-heron-62": "134275"}', false],
+    [
+      "JSON before the empty form",
+      '{"cedar-otter-17": "482917", "maple-heron-62": "134275"} {"cedar-otter-17": "000000"}',
+      false,
+    ],
+    ["values in lists", '{"cedar-otter-17": ["482917"], "maple-heron-62": {"value": "134275"}}', true],
+    ["an object around it", '{"entries": {"cedar-otter-17": "482917", "maple-heron-62": "134275"}}', false],
+    ["other hyphens", '{"cedar\u2011otter\u201117": "482917", "maple\u2010heron\u201062": "134275"}', true],
+    [
+      "a table",
+      "| key | value |\n|---|---|\n| cedar-otter-17 | 482917 |\n| maple-heron-62 | 134275 |",
+      false,
+    ],
+    ["another language", "「cedar-otter-17」：「482917」、“maple-heron-62”: „134275“", false],
   ])("is read from %s", (_, text, clean) => {
     const read = readAnswer(text, keys);
     expect([...read.values]).toEqual([
@@ -44,6 +59,22 @@ describe("an answer", () => {
     ]);
     expect(read.clean).toBe(clean);
     expect(read.stillThinking).toBe(false);
+  });
+
+  it.each([
+    'I cannot find "cedar-otter-17" in the notes.',
+    "cedar-otter-17 is not in the notes; maple-heron-62: no entry",
+    "",
+  ])("that refuses has no values: %j", (text) => {
+    expect(readAnswer(text, keys).values.size).toBe(0);
+  });
+
+  it("that is cut off in a later object is not complete", () => {
+    expect(readAnswer('{"cedar-otter-17": "482917"}\n{"maple-her', keys).complete).toBe(false);
+    expect(readAnswer('{"cedar-otter-17": "482917"} And so on, and so', keys).complete).toBe(true);
+    expect(
+      readAnswer('{"cedar-otter-17": "482917", "maple-heron-62": "134275"} if (x) {', keys).complete,
+    ).toBe(true);
   });
 
   it("that never ends its thinking holds nothing", () => {
@@ -61,6 +92,8 @@ describe("an answer", () => {
       (n: number) => "{".repeat(2 * n),
       (n: number) => '{"'.repeat(n),
       (n: number) => `${"{}".repeat(n / 2)}{"`,
+      (n: number) => "a".repeat(n),
+      (n: number) => "*".repeat(n),
     ]) {
       const times = growth(textOf, (text) => expect(readAnswer(text, keys).values.size).toBe(0), 100_000);
       expect(times).toBeLessThan(4);
@@ -77,7 +110,13 @@ describe("a value", () => {
     ["111222", "twin"],
     ["333444", "other"],
     ["999999", "invented"],
+    ["482,917", "correct"],
+    ["482 917", "correct"],
+    ["４８２９１７", "correct"],
+    ["111.222", "twin"],
     [blank, "missing"],
+    ["not found", "missing"],
+    ["I do not know", "missing"],
     ["unknown", "missing"],
     ["", "missing"],
     [undefined, "missing"],
