@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
 import type { CountTexts } from "../core/ladder/filler";
 import { Filler, linesOf } from "../core/ladder/filler";
@@ -20,6 +21,8 @@ export interface FillerSource {
   /** A new beginning of the same text; each run takes it from its start. */
   open(run: number): Filler;
   readonly leftOut: number;
+  /** Of a folder's text: another one makes other prompts. */
+  readonly hash?: string;
 }
 
 /** The text between the canaries: the shipped one, or the files of a folder. */
@@ -47,7 +50,13 @@ export async function fillerOf(
       say`Name a larger folder with text, use shorter rungs, or write filler: shipped.`,
     );
   }
-  return { leftOut, open: () => new Filler(lines, countTexts, filler.folder) };
+  const hash = createHash("sha256");
+  for (const line of lines) hash.update(line);
+  return {
+    leftOut,
+    hash: hash.digest("hex").slice(0, 16),
+    open: () => new Filler(lines, countTexts, filler.folder),
+  };
 }
 
 async function linesUnder(

@@ -3,7 +3,13 @@ import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { composeChain, type RungPrompt } from "../core/ladder/compose";
 import { checkFits, costOf, type LadderCost } from "../core/ladder/feasibility";
 import { criteriaText, planIdentity, type LadderPlan } from "../core/ladder/plan";
-import { ladderVersion, type LadderHeader, type LadderRecord, type LadderStep } from "../core/ladder/record";
+import {
+  ladderVersion,
+  type LadderHeader,
+  type LadderRecord,
+  type LadderSetup,
+  type LadderStep,
+} from "../core/ladder/record";
 import { chainOf, isDone, type PlannedStep } from "../core/ladder/steps";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { PrefillProgress } from "../core/prefill/liveEta";
@@ -60,6 +66,21 @@ export async function runLadder(request: LadderRequest, signal: AbortSignal): Pr
 /** SHA-256 of a plan's canonical text, shortened. */
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
+/** What the server itself says: a reply without it proves nothing. */
+const told: ReadonlySet<string> = new Set(["build", "weightsBytes", "parameters", "machine", "program"]);
+
+/**
+ * What is not as it was. An option that is given on one side only counts where the process was seen both times; where it
+ * was not, nothing is proved.
+ */
+function changedFields(before: LadderSetup, now: LadderSetup): readonly string[] {
+  const seen = before["program"] !== undefined && now["program"] !== undefined;
+  const onBoth = (field: string): boolean => before[field] !== undefined && now[field] !== undefined;
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
+    (field) => before[field] !== now[field] && (onBoth(field) || (seen && !told.has(field))),
+  );
+}
+
 class LadderRun {
   readonly #http: HttpLlamaServer;
   readonly #server: LadderServer;
@@ -85,14 +106,18 @@ class LadderRun {
     checkFits(plan, facts);
     const found = await findServer(this.#http.url, this.signal);
     const stored = await this.#store?.read(this.signal);
-    const header = this.#header(facts, found);
-    if (stored !== undefined) this.#goOn(stored.header, header, stored.steps);
+    const begins = this.#header(facts, found);
+    if (stored !== undefined) this.#goOn(stored.header, begins, stored.steps);
     const open = Array.from({ length: plan.repetitions }, (_, i) => chainOf(plan, i + 1)).map((chain) =>
       chain.filter((step) => !isDone(step, this.#steps)),
     );
     const left = open.flat().length;
-    const record = { header: stored?.header ?? header, steps: this.#steps, warnings: this.#warnings };
-    if (left === 0) return record;
+    const recordOf = (header: LadderHeader): LadderRecord => ({
+      header: stored?.header ?? header,
+      steps: this.#steps,
+      warnings: this.#warnings,
+    });
+    if (left === 0) return recordOf(begins);
     this.#refuseBusy(facts);
     const frame = await this.#server.frame(plan.thinking, this.signal);
     const tokenizer = this.#http.tokenizer(facts);
@@ -102,6 +127,9 @@ class LadderRun {
       async (texts) => (await tokenizer.count(texts, this.signal)).map(({ tokens }) => tokens),
       this.signal,
     );
+    this.#refuseOtherFiller(stored?.header, filler);
+    const header = { ...begins, ...(filler.hash !== undefined && { fillerHash: filler.hash }) };
+    const record = recordOf(header);
     if (filler.leftOut > 0) {
       this.#warnings.push(
         say`${count(filler.leftOut)} files were left out of the filler: binary, secret, ignored or unreadable.`,
@@ -121,7 +149,9 @@ class LadderRun {
       for (const step of steps) {
         const prompt = prompts.find(({ tokens }) => tokens === step.tokens);
         if (prompt === undefined) throw new Error(`no prompt of ${step.tokens} tokens`);
+        await this.#refuseOtherServer(record.header, found);
         const result = await this.#step(step, prompt, { found, opensThinking });
+        if (result.failure === undefined) await this.#refuseOtherServer(record.header, found);
         this.#steps.push(result);
         await this.#store?.append(result);
         this.request.onStep?.(result);
@@ -221,6 +251,33 @@ class LadderRun {
     );
   }
 
+  /** One that was restarted with other options, or that loads another model, would be measured under this one's name. */
+  async #refuseOtherServer({ setup }: LadderHeader, found: FoundServer): Promise<void> {
+    const facts = await this.#http.facts(this.signal).catch((cause: unknown) => {
+      this.signal.throwIfAborted();
+      if (cause instanceof UserError) return undefined; // dead: the step itself will say how
+      throw cause;
+    });
+    if (facts === undefined) return;
+    const now = setupOf(facts, found.local ? await findServer(this.#http.url, this.signal) : found);
+    const changed = changedFields(setup, now);
+    if (changed.length === 0) return;
+    throw new UserError(
+      "outsideFailed",
+      say`llama-server at ${this.#http.url} is not the one this ladder was begun with: ${changed.join(", ")} changed.`,
+      say`Start it as it was and run the ladder again, which goes on behind the last stored rung; or begin a new ladder.`,
+    );
+  }
+
+  #refuseOtherFiller(stored: LadderHeader | undefined, { hash }: FillerSource): void {
+    if (stored?.fillerHash === undefined || stored.fillerHash === hash) return;
+    throw new UserError(
+      "invalidInput",
+      say`The text of the filler is not the one the record in ${this.request.out ?? ""} was begun with.`,
+      say`Begin a new ladder (another folder); the record there stays as it is.`,
+    );
+  }
+
   #header(facts: ServerFacts, found: FoundServer): LadderHeader {
     const { plan, planFolder, label, tool, now } = this.request;
     return {
@@ -258,10 +315,7 @@ class LadderRun {
         remedy,
       );
     }
-    // a field that cannot be seen this time proves nothing
-    const changed = Object.keys(stored.setup).filter(
-      (field) => now.setup[field] !== undefined && stored.setup[field] !== now.setup[field],
-    );
+    const changed = changedFields(stored.setup, now.setup);
     if (changed.length > 0) {
       throw new UserError(
         "invalidInput",

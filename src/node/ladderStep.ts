@@ -4,7 +4,7 @@ import { checkConstraints } from "../core/ladder/constraints";
 import { readAnswer, withoutThinking } from "../core/ladder/readAnswer";
 import type { LadderPlan } from "../core/ladder/plan";
 import type { LadderStep, SystemFailure } from "../core/ladder/record";
-import { invalidBecause, scoreCanaries } from "../core/ladder/scoring";
+import { codeInvalid, invalidBecause, scoreCanaries } from "../core/ladder/scoring";
 import { looksLikeOutOfMemory } from "../core/ladder/systemFailure";
 import type { PlannedStep } from "../core/ladder/steps";
 import { progressSpans, type PrefillProgress } from "../core/prefill/liveEta";
@@ -167,17 +167,22 @@ async function constrained(
     },
     signal,
   );
-  const { text } = withoutThinking(answer.text, setup.opensThinking);
+  const { text, stillThinking } = withoutThinking(answer.text, setup.opensThinking);
   const results = checkConstraints(constraints.set, text);
+  const invalid = codeInvalid({ text, stillThinking, stoppedByLimit: answer.stoppedByLimit });
   return {
     constraintModule: constraints.set.module,
     constraintAnswer: answer.text.slice(0, keptAnswer),
     ...(answer.ids.length > 0 && { constraintIds: answer.ids }),
     ...(answer.logProbabilities.length > 0 && { constraintLogProbabilities: answer.logProbabilities }),
-    constraints: results.map((result) => ({
-      ...result,
-      position: constraints.positions.find(({ place }) => place === result.place)?.position ?? 0,
-    })),
+    ...(invalid === undefined
+      ? {
+          constraints: results.map((result) => ({
+            ...result,
+            position: constraints.positions.find(({ place }) => place === result.place)?.position ?? 0,
+          })),
+        }
+      : { constraintInvalid: invalid }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { LadderRecord, LadderStep } from "./record";
+import { latest } from "./steps";
 
 /**
  * How far two setups agree in what they write after the same prompts, beyond recall: a broken KV cache type shows here
@@ -28,8 +29,9 @@ export interface LengthAgreement {
 
 /** undefined where no prompt was answered in both. Needs the same plan, so that the prompts are the same. */
 export function answerAgreement(first: LadderRecord, other: LadderRecord): AnswerAgreement | undefined {
-  const pairs = first.steps.flatMap((step) => {
-    const same = other.steps.find(
+  const others = latest(other.steps);
+  const pairs = latest(first.steps).flatMap((step) => {
+    const same = others.find(
       (s) => s.tokens === step.tokens && s.run === step.run && s.purpose === step.purpose,
     );
     return same === undefined ? [] : [[step, same] as const];

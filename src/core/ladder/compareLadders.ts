@@ -1,11 +1,13 @@
 import type { MonitorVerdict } from "../bench/monitorSample";
+import { formatBytes } from "../format";
 import { count, percent, say } from "../text";
 import type { Text } from "../text";
 import { answerAgreement, type AnswerAgreement } from "./agreement";
 import { judge } from "./judge";
-import type { LadderRecord, LadderStep } from "./record";
+import type { LadderHeader, LadderRecord, LadderStep } from "./record";
 import { rungResults } from "./results";
 import { mcNemar } from "./statistics";
+import { latest } from "./steps";
 
 /** Fields that say where or when, not what. */
 const notKeys: ReadonlySet<string> = new Set(["parameters"]);
@@ -52,7 +54,8 @@ export interface RecallChange {
   readonly p: number;
 }
 
-const noticeable = 0.06;
+/** What two days on one machine differ by: less is no news (the same for runs beside a baseline). */
+const noticeable = 0.12;
 
 /**
  * What moved between two configurations under the same plan and seeds: capacity, speed, recall. With more than one
@@ -76,8 +79,11 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
     own.map(({ field }) => field),
   );
   const disturbed = [first, other].some((record) => record.steps.some(isDisturbed));
+  const sameRungs = [...first.header.plan.rungs].join() === [...other.header.plan.rungs].join();
+  const climbed = sameRungs && hasEnded(first) && hasEnded(other);
+  const whole = climbed && !disturbed && speed.length > 0 && recall.pairs > 0;
   const moved = [
-    ...(capacity.first === capacity.other
+    ...(capacity.first === capacity.other || !climbed
       ? []
       : [say`capacity from ${count(capacity.first)} to ${count(capacity.other)} tokens`]),
     ...(disturbed ? [] : speed)
@@ -99,12 +105,20 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
     speed,
     recall,
     ...(agreement !== undefined && { agreement }),
-    sentence: sentenceOf(moved, singleCause, own.length),
+    sentence: sentenceOf(moved, { cause: singleCause, changed: own.length, whole }),
     notes,
   };
 }
 
-function sentenceOf(moved: readonly Text[], cause: string | undefined, changed: number): Text {
+/** `whole`: capacity, speed and recall could all be compared. */
+function sentenceOf(
+  moved: readonly Text[],
+  {
+    cause,
+    changed,
+    whole,
+  }: { readonly cause: string | undefined; readonly changed: number; readonly whole: boolean },
+): Text {
   const [one, two, three] = moved;
   const what =
     one === undefined
@@ -114,6 +128,12 @@ function sentenceOf(moved: readonly Text[], cause: string | undefined, changed: 
         : three === undefined
           ? say`${one} and ${two}`
           : say`${one}, ${two} and ${three}`;
+  if (what === undefined && !whole) {
+    if (changed === 0) return say`The same setup twice: nothing moved that could be compared.`;
+    return cause === undefined
+      ? say`Nothing moved that could be compared, although ${count(changed)} settings changed at once.`
+      : say`Changing ${cause} moved nothing that could be compared.`;
+  }
   if (changed === 0)
     return what === undefined
       ? say`The same setup twice: nothing moved.`
@@ -130,11 +150,39 @@ function sentenceOf(moved: readonly Text[], cause: string | undefined, changed: 
 function differingFields(one: LadderRecord, other: LadderRecord): LadderComparison["differing"] {
   const { setup: a } = one.header;
   const { setup: b } = other.header;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+  const fields = [...new Set([...Object.keys(a), ...Object.keys(b)])]
     .filter((field) => !notKeys.has(field) && a[field] !== b[field])
     .sort()
     .map((field) => ({ field, first: a[field] ?? "", other: b[field] ?? "" }));
+  const where = fields.some(({ field }) => field === "machine") ? undefined : machines(one, other);
+  return where === undefined ? fields : [...fields, where];
 }
+
+/**
+ * Two machines may have the same processor: then their memory tells. Of servers elsewhere only the address is known, and
+ * two addresses are taken for two machines.
+ */
+function machines(
+  { header: one }: LadderRecord,
+  { header: other }: LadderRecord,
+): LadderComparison["differing"][number] | undefined {
+  const local = one.setup["machine"] !== undefined && other.setup["machine"] !== undefined;
+  const elsewhere = one.setup["machine"] === undefined && other.setup["machine"] === undefined;
+  const whole = ({ machine }: LadderHeader): string =>
+    `${machine.cpu} (${machine.logicalCpus}), ${formatBytes(machine.memoryBytes)}`;
+  const name = local ? whole : hostOf;
+  return (local || elsewhere) && name(one) !== name(other)
+    ? { field: "machine", first: name(one), other: name(other) }
+    : undefined;
+}
+
+/** Without the port: one machine may serve two setups. */
+const hostOf = ({ url }: LadderHeader): string =>
+  /^\w+:\/\/(?:[^@/]*@)?(\[[^\]]*\]|[^:/]*)/.exec(url)?.[1] ?? url;
+
+/** Nothing more will come: all runs at the target are there, or the system failed. */
+const hasEnded = (record: LadderRecord): boolean =>
+  judge(record).complete || record.steps.at(-1)?.failure !== undefined;
 
 const longest = (record: LadderRecord): number =>
   Math.max(
@@ -168,8 +216,9 @@ function recallChange(first: LadderRecord, other: LadderRecord): RecallChange {
   let onlyOther = 0;
   let pairs = 0;
   if (samePrompts(first, other)) {
-    for (const step of first.steps) {
-      const twin = other.steps.find(
+    const others = latest(other.steps);
+    for (const step of latest(first.steps)) {
+      const twin = others.find(
         (s) => s.tokens === step.tokens && s.run === step.run && s.purpose === step.purpose,
       );
       for (const canary of step.canaries ?? []) {
@@ -189,6 +238,7 @@ function samePrompts(one: LadderRecord, other: LadderRecord): boolean {
   const { plan: b } = other.header;
   return (
     a.seed === b.seed &&
+    one.header.fillerHash === other.header.fillerHash &&
     JSON.stringify([a.canaries, a.filler, a.constraints]) ===
       JSON.stringify([b.canaries, b.filler, b.constraints])
   );
@@ -200,7 +250,13 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
   return [
     ...(samePrompts(one, other)
       ? []
-      : [say`The two ladders had different seeds or canaries: their recall is not compared.`]),
+      : [say`The two ladders had different seeds, canaries or filler: their recall is not compared.`]),
+    ...(one.header.plan.rungs.join() === other.header.plan.rungs.join()
+      ? []
+      : [say`The two ladders had different rungs: their capacity is not compared.`]),
+    ...([one, other].some((record) => record.steps.some(isUnwatched))
+      ? [say`Nobody watched the machine in one of them: a change of speed may be other programs' work.`]
+      : []),
     ...(disturbed
       ? [say`The machine was disturbed in one of them: speeds are listed, but none is called moved.`]
       : []),
@@ -214,5 +270,7 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
 }
 
 const disturbedVerdicts: ReadonlySet<MonitorVerdict> = new Set(["contaminated", "drift"]);
+const isUnwatched = ({ monitor }: LadderStep): boolean =>
+  (monitor?.verdict ?? "unmonitored") === "unmonitored";
 const isDisturbed = (step: LadderStep): boolean =>
   step.monitor !== undefined && disturbedVerdicts.has(step.monitor.verdict);

@@ -47,11 +47,15 @@ export function judge(record: LadderRecord): LadderOutcome {
     ...speed(target, record),
     memory(target?.steps ?? [], record),
     monitor(runs, record),
-    ...(plan.repetitions === 1 ? [confirmation(target)] : []),
+    ...(plan.repetitions === 1 ? [confirmation(target)] : readCold(scored)),
   ];
   const complete = scored.length === plan.repetitions;
-  return { complete, results, rungs, pass: complete && results.every(({ passed }) => passed !== false) };
+  const pass = complete && results.every((result) => result.passed ?? mayBeUnseen.has(result.name));
+  return { complete, results, rungs, pass };
 }
+
+/** What many machines cannot tell is stated beside a pass; whatever else was declared must have been measured. */
+const mayBeUnseen: ReadonlySet<CriterionName> = new Set(["memory", "monitor"]);
 
 const isScored = (step: LadderStep): boolean =>
   step.failure === undefined && step.invalid === undefined && step.canaries !== undefined;
@@ -98,8 +102,17 @@ function recall(runs: readonly LadderStep[], { header: { plan } }: LadderRecord)
 }
 
 function constraints(runs: readonly LadderStep[], { header: { plan } }: LadderRecord): CriterionResult {
-  const kept = runs.map((step) => (step.constraints ?? []).filter((c) => c.kept).length);
+  const answered = runs.filter((step) => step.constraintInvalid === undefined);
+  const kept = answered.map((step) => (step.constraints ?? []).filter((c) => c.kept).length);
   const worst = Math.min(...kept);
+  const reason = runs.find((step) => step.constraintInvalid !== undefined)?.constraintInvalid;
+  if (reason !== undefined && worst >= plan.criteria.constraints) {
+    return {
+      name: "constraints",
+      passed: null,
+      sentence: say`The code of ${count(runs.length - answered.length)} of ${count(runs.length)} runs cannot be judged: ${invalidText(reason)}`,
+    };
+  }
   return {
     name: "constraints",
     passed: worst >= plan.criteria.constraints,
@@ -183,6 +196,13 @@ function confirmation(target: RungResult | undefined): CriterionResult {
         ? say`The target was not yet read cold.`
         : say`Reading the target cold failed where growing into it had worked.`,
   };
+}
+
+/** A server that answers out of its cache, whatever it is asked, never read the target from the start. */
+function readCold(scored: readonly LadderStep[]): readonly CriterionResult[] {
+  return scored.length === 0 || scored.some(({ mode }) => mode === "cold")
+    ? []
+    : [{ name: "confirmation", passed: null, sentence: say`The target was not yet read cold.` }];
 }
 
 export function failureText(kind: SystemFailureKind): Text {

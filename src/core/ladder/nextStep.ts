@@ -27,6 +27,8 @@ export type OutcomeKind =
   | "flaky"
   | "invalid"
   | "disturbed"
+  | "unmeasured"
+  | "nothingAsked"
   | "timeLimit"
   | "busy"
   | "incomplete";
@@ -58,17 +60,26 @@ export function nextStep(
   const verified = verifiedTokens(outcome, record);
   const withVerified = verified !== undefined && { verifiedTokens: verified };
   if (stillFailed) return { ...afterFailure(record, failed, earlier), ...withVerified };
-  if (outcome.pass) return passed(record);
+  if (outcome.pass) return passed(record, outcome);
   return { ...afterRuns(record, outcome, verified), ...withVerified };
 }
 
-function passed({ header: { plan } }: LadderRecord): NextStep {
+function passed({ header: { plan } }: LadderRecord, { results }: LadderOutcome): NextStep {
   const target = targetOf(plan);
+  if (plan.criteria.perRun === 0 && plan.criteria.pooled === 0) {
+    return {
+      outcome: "nothingAsked",
+      change: "plan",
+      sentence: say`The server read ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. The plan asks for no recall, so this is no verified window.`,
+      actions: [say`Declare perRun and pooled in a new plan.`],
+    };
+  }
   return {
     outcome: "passed",
     change: "nothing",
     sentence: say`This model, backend, cache and hardware passed ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. That is a verified window.`,
     actions: [
+      ...results.filter((result) => result.passed === null).map((result) => result.sentence),
       say`Keep the record as the baseline, and -c ${String(target + plan.answerTokens)} or more as the context.`,
       say`Repeat it after every change of build, driver, model file or options.`,
     ],
@@ -253,6 +264,23 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
       change: "kvCache",
       sentence: say`It passed, but with less free memory than the plan wants to keep.`,
       actions: [say`Compare a smaller KV cache type, or lower the target; leave the rest as it is.`],
+    };
+  }
+  const unseen = outcome.results.find((result) => result.passed === null && !failing.has("monitor"));
+  const cut = target.steps.find((step) => step.constraintInvalid !== undefined);
+  if (unseen !== undefined) {
+    return {
+      outcome: "unmeasured",
+      change: "plan",
+      sentence: say`What was measured at ${count(target.tokens)} tokens passed, but not all that the plan asks for was measured.`,
+      actions: [
+        ...outcome.results
+          .filter((result) => result.passed === null && result.name !== "memory" && result.name !== "monitor")
+          .map((result) => result.sentence),
+        cut === undefined
+          ? say`Use llama-server itself, without a proxy that keeps prompts or leaves timings out.`
+          : say`Turn thinking off or give a larger answerTokens in a new plan.`,
+      ],
     };
   }
   return {

@@ -30,7 +30,7 @@ export interface Recommendation {
   readonly use: ContextUse;
   /** For `-c`, a multiple of 256; undefined where nothing measured supports any. */
   readonly nCtx?: number;
-  readonly limitedBy: "need" | "waiting" | "recall" | "context" | "unknown";
+  readonly limitedBy: "need" | "waiting" | "probe" | "recall" | "context" | "unknown";
   readonly sentence: Text;
 }
 
@@ -94,7 +94,7 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
   }
   const limits = [
     { by: "need" as const, tokens: promptTokens },
-    ...(waiting === undefined ? [] : [{ by: "waiting" as const, tokens: waiting }]),
+    ...(waiting === undefined ? [] : [waiting]),
     ...(measured.verifiedTokens === undefined
       ? []
       : [{ by: "recall" as const, tokens: measured.verifiedTokens }]),
@@ -117,6 +117,8 @@ function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, need
   switch (by) {
     case "waiting":
       return say`${option}: in ${seconds(needs.patienceSeconds)} this machine reads ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
+    case "probe":
+      return say`${option}: how long more than ${count(tokens)} tokens take is not known, and ${count(needs.promptTokens)} are wanted. Probe deeper.`;
     case "recall":
       return say`${option}: recall was verified to ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
     case "context":
@@ -126,17 +128,25 @@ function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, need
   }
 }
 
-/** Most tokens that are read within so many seconds, where the curve knows. */
-function longestWithin(curve: DepthCurve, patience: number): number {
+/** Most tokens that are read within so many seconds, or as far as the curve knows. */
+function longestWithin(
+  curve: DepthCurve,
+  patience: number,
+): { readonly by: "waiting" | "probe"; readonly tokens: number } | undefined {
   let low = 0;
   let high = 2 ** 21;
+  let by: "waiting" | "probe" = "waiting";
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const prediction = predict(curve, { tokens: middle });
-    if (prediction.known && prediction.seconds <= patience) low = middle;
-    else high = middle;
+    if (prediction.known && prediction.seconds <= patience) {
+      low = middle;
+    } else {
+      high = middle;
+      by = prediction.known ? "waiting" : "probe";
+    }
   }
-  return low;
+  return low === 0 && by === "probe" ? undefined : { by, tokens: low };
 }
 
 /** The curve a ladder measured on its way: every span between two progress events. */

@@ -1,4 +1,5 @@
 import type { MonitorReport } from "../bench/monitorSample";
+import { isTime } from "../bench/historyFields";
 import type { MachineFacts } from "../bench/historyRecord";
 import type { CurvePoint } from "../prefill/depthCurve";
 import type { Text } from "../text";
@@ -65,6 +66,8 @@ export interface LadderStep {
   /** The common answer was one JSON object and nothing else. */
   readonly cleanFormat?: boolean;
   readonly constraints?: readonly (ConstraintResult & { readonly position: number })[];
+  /** Why the code answer says nothing about the constraints, which then are absent. */
+  readonly constraintInvalid?: InvalidReason;
   readonly constraintModule?: string;
   readonly answer?: string;
   readonly constraintAnswer?: string;
@@ -91,6 +94,8 @@ export interface LadderHeader {
   readonly plan: LadderPlan;
   readonly planHash: string;
   readonly criteriaHash: string;
+  /** Of the text between the canaries, where it is a folder's. */
+  readonly fillerHash?: string;
   readonly setup: LadderSetup;
   readonly machine: MachineFacts;
   readonly url: string;
@@ -114,6 +119,13 @@ export interface LadderRecord {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const isPlan = (value: unknown): boolean =>
+  isObject(value) &&
+  Array.isArray(value["rungs"]) &&
+  isObject(value["criteria"]) &&
+  isObject(value["canaries"]) &&
+  isObject(value["limits"]);
+
 /** One line of a stored record; undefined for one that a kill tore or that a later version wrote. */
 export function parseLadderLine(line: string): LadderLine | undefined {
   let value: unknown;
@@ -126,7 +138,9 @@ export function parseLadderLine(line: string): LadderLine | undefined {
   if (value["kind"] === "ladder") {
     const whole =
       value["version"] === ladderVersion &&
-      isObject(value["plan"]) &&
+      isTime(value["at"]) &&
+      isPlan(value["plan"]) &&
+      isObject(value["machine"]) &&
       isObject(value["setup"]) &&
       typeof value["planHash"] === "string" &&
       typeof value["criteriaHash"] === "string";

@@ -1,5 +1,6 @@
 import { certaintyOf } from "./agreement";
 import type { DevicePeak, LadderRecord, LadderStep, StepPurpose } from "./record";
+import { latest } from "./steps";
 import { proportion, type Proportion } from "./statistics";
 
 /** All runs at one length. */
@@ -70,14 +71,6 @@ function rungResult(steps: readonly LadderStep[]): RungResult {
     ...(certainty !== undefined && { certainty }),
     failed: main.some((step) => step.failure !== undefined),
   };
-}
-
-/** A step that was resumed stands twice: the later line is the one that counts. */
-function latest(steps: readonly LadderStep[]): readonly LadderStep[] {
-  return steps.filter(
-    (step, i) =>
-      !steps.slice(i + 1).some((later) => later.run === step.run && later.purpose === step.purpose),
-  );
 }
 
 function histogram(

@@ -85,3 +85,18 @@ export function invalidBecause(answer: {
   if (answer.text.trim() === "") return answer.stoppedByLimit ? "reasoningBudget" : "empty";
   return answer.stoppedByLimit && !answer.complete ? "answerCut" : undefined;
 }
+
+/**
+ * Why a code answer says nothing about the rules: it was cut off inside its code, or before any. What a model writes
+ * behind its whole code block may go on for ever.
+ */
+export function codeInvalid(answer: {
+  /** Without thinking. */
+  readonly text: string;
+  readonly stillThinking: boolean;
+  readonly stoppedByLimit: boolean;
+}): InvalidReason | undefined {
+  if (answer.stillThinking) return "reasoningBudget";
+  if (answer.text.trim() === "") return answer.stoppedByLimit ? "reasoningBudget" : "empty";
+  return answer.stoppedByLimit && !/```[^]*\n[^]*```/.test(answer.text) ? "answerCut" : undefined;
+}

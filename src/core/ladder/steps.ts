@@ -36,3 +36,10 @@ export const isDone = (planned: PlannedStep, steps: readonly LadderStep[]): bool
       step.purpose === planned.purpose &&
       step.failure === undefined,
   );
+
+/** A step that was resumed stands twice: the later line is the one that counts. */
+export function latest(steps: readonly LadderStep[]): readonly LadderStep[] {
+  const same = (one: LadderStep, other: LadderStep): boolean =>
+    one.tokens === other.tokens && one.run === other.run && one.purpose === other.purpose;
+  return steps.filter((step, i) => !steps.slice(i + 1).some((later) => same(later, step)));
+}

@@ -290,6 +290,46 @@ describe("the record", () => {
     await expect(run(other, { out })).rejects.toThrow(/not the one .*build, nCtxPerSlot changed/);
   });
 
+  it("ends before a rung is stored that another model or other options have answered", async () => {
+    const out = path.join(folder, "swapped");
+    let answered = 0;
+    const swapped = await server(
+      (prompt) => {
+        answered++;
+        return { text: recallAll(prompt) };
+      },
+      {
+        "/props": (_, response) =>
+          sendJson(response, {
+            default_generation_settings: { params: {}, n_ctx: 4096 },
+            total_slots: 1,
+            model_path: answered < 2 ? "/models/model.gguf" : "/models/other.gguf",
+            build_info: "b1-x",
+          }),
+      },
+    );
+    await expect(run(swapped, { out })).rejects.toThrow(
+      /not the one this ladder was begun with: model changed/,
+    );
+    expect((await new LadderStore(out).read(signal))?.steps).toHaveLength(1);
+  });
+
+  it("goes on with the same filler only", async () => {
+    const text = path.join(folder, "text");
+    const out = path.join(folder, "refilled");
+    await mkdir(text);
+    const file = path.join(text, "a.md");
+    await writeFile(file, "Some plain words of a note, again and again.\n".repeat(400));
+    const plan = parsePlanText(`${planText}filler: { folder: ./text }\n`);
+    await run(await all(), { out, plan });
+    await stub?.close();
+    const record = path.join(out, "ladder.jsonl");
+    const lines = (await readFile(record, "utf8")).trim().split("\n");
+    await writeFile(record, `${lines.slice(0, 2).join("\n")}\n`);
+    await writeFile(file, "Other plain words of a note, again and again.\n".repeat(400));
+    await expect(run(await all(), { out, plan })).rejects.toThrow(/text of the filler is not the one/);
+  });
+
   it.runIf(existsSync("/dev/full"))("says so when the disk is full", async () => {
     const out = path.join(folder, "full");
     await mkdir(out);

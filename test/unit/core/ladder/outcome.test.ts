@@ -5,6 +5,7 @@ import { diagnose } from "../../../../src/core/ladder/diagnosis";
 import type { DiagnosisFacts } from "../../../../src/core/ladder/diagnosisStep";
 import { ladderReport } from "../../../../src/core/ladder/ladderReport";
 import { recommendContext, usualNeeds } from "../../../../src/core/ladder/recommend";
+import type { LadderPlan } from "../../../../src/core/ladder/plan";
 import type { LadderRecord, LadderStep, SystemFailure } from "../../../../src/core/ladder/record";
 import { ladderMarkdown } from "../../../../src/core/ladder/reportMarkdown";
 import { formatText } from "../../../../src/core/format";
@@ -120,6 +121,45 @@ describe("the next step", () => {
     expect(report.nextStep).toMatchObject({ outcome: "tooSlow", change: "length" });
   });
 
+  const declared = (criteria: Partial<LadderPlan["criteria"]>, steps: readonly LadderStep[]) =>
+    ladderReport(recordOf(steps, { ...plan, criteria: { ...plan.criteria, ...criteria } }));
+  const without = (name: keyof LadderStep, steps: readonly LadderStep[]): readonly LadderStep[] =>
+    steps.map((step) => Object.fromEntries(Object.entries(step).filter(([key]) => key !== name)) as never);
+
+  it.each([
+    [
+      "no generation",
+      { generationTokensPerSecond: 5 },
+      without("generationTokensPerSecond", good),
+      /No generation/,
+    ],
+    ["no cold prefill", { prefillSeconds: 900 }, without("prefillSeconds", good), /No cold prefill/],
+    ["nothing read cold", {}, good.map((step) => ({ ...step, mode: "grown" as const })), /not yet read cold/],
+    [
+      "a code answer that was cut off",
+      { constraints: 3 },
+      good.map((step) => ({ ...step, constraintInvalid: "answerCut" as const })),
+      /code of 3 of 3 runs cannot be judged: the answer was cut off/,
+    ],
+  ])("is no pass with %s where the plan asks for it", (_, criteria, steps, seen) => {
+    const report = declared(criteria, steps);
+    expect(report.pass).toBe(false);
+    expect(report.nextStep).toMatchObject({ outcome: "unmeasured", change: "plan" });
+    expect(report.nextStep.verifiedTokens).not.toBe(32_768);
+    expect(report.nextStep.actions.map((text) => formatText(text)).join(" ")).toMatch(seen);
+  });
+
+  it("of a pass names what nobody saw, and no window where nothing was asked", () => {
+    const { nextStep: step } = ladderReport(recordOf(good));
+    expect(step.actions.map((text) => formatText(text)).join(" ")).toMatch(/Free memory was not seen/);
+    const empty = declared(
+      { perRun: 0, pooled: 0 },
+      good.map((s) => ({ ...s, canaries: [] })),
+    );
+    expect(empty.nextStep).toMatchObject({ outcome: "nothingAsked", change: "plan" });
+    expect(formatText(empty.nextStep.sentence)).toMatch(/no verified window/);
+  });
+
   it("tells when the middle is what is forgotten", () => {
     const middle = Array.from({ length: 20 }, (_, i) =>
       i > 4 && i < 15 ? ("missing" as const) : ("correct" as const),
@@ -181,9 +221,70 @@ describe("two configurations", () => {
   });
 
   it("nine against ten recalled is nothing", () => {
-    const ten = recordOf([stepOf(32_768, 1, outcomes(10, 10))]);
-    const nine = other({ cacheTypeK: "q8_0" }, [stepOf(32_768, 1, outcomes(9, 10))]);
-    expect(formatText(compareLadders(ten, nine).sentence)).toMatch(/moved neither/);
+    const fewer = [base, curve, target(1, 19), target(2, 20), target(3, 20)];
+    const more = [base, curve, target(1, 20), target(2, 20), target(3, 20)];
+    const found = compareLadders(recordOf(more), other({ cacheTypeK: "q8_0" }, fewer));
+    expect(formatText(found.sentence)).toMatch(/moved neither/);
+  });
+
+  const words = (one: LadderRecord, two: LadderRecord): string => {
+    const { sentence, notes } = compareLadders(one, two);
+    return [sentence, ...notes].map((text) => formatText(text)).join(" ");
+  };
+
+  it("are not said to be unmoved where nothing could be compared", () => {
+    const begun = other({ cacheTypeK: "q8_0" }, [base]);
+    expect(words(recordOf(good), begun)).toMatch(
+      /^Changing cacheTypeK moved nothing that could be compared\./,
+    );
+    const noisy = good.map((step) => ({
+      ...step,
+      monitor: { verdict: "contaminated", events: [], samples: 1 } as const,
+    }));
+    expect(words(recordOf(good), other({ cacheTypeK: "q8_0" }, noisy))).toMatch(
+      /nothing that could be compared/,
+    );
+    expect(words(recordOf(good), recordOf([]))).toMatch(
+      /same setup twice: nothing moved that could be compared/,
+    );
+  });
+
+  it("have no capacity to compare with other rungs, or before they have ended", () => {
+    const shorter = recordOf([base, stepOf(8192, 1, outcomes(20, 20), { purpose: "target" })], {
+      ...plan,
+      rungs: [8192],
+      repetitions: 1,
+    });
+    expect(words(recordOf(good), shorter)).toMatch(/different rungs: their capacity is not compared/);
+    expect(words(recordOf(good), shorter)).not.toMatch(/capacity from/);
+    expect(words(recordOf(good), recordOf([base, curve]))).not.toMatch(/capacity from/);
+  });
+
+  it("of two machines are not the same setup twice", () => {
+    const machine = { platform: "linux", cpu: "x", logicalCpus: 2, memoryBytes: 2 ** 35 };
+    const local = other({ machine: "x" }, good);
+    const there = { ...local, header: { ...local.header, machine } };
+    expect(compareLadders(local, there).differing).toEqual([
+      { field: "machine", first: "x (2), 16.0 GiB", other: "x (2), 32.0 GiB" },
+    ]);
+    const far = (url: string): LadderRecord => ({ ...recordOf(good), header: { ...headerOf(), url } });
+    expect(compareLadders(far("http://a:1"), far("http://b:1")).singleCause).toBe("machine");
+    expect(compareLadders(far("http://a:1"), far("http://a:2")).differing).toEqual([]);
+    expect(words(local, there)).not.toMatch(/noise of this machine/);
+  });
+
+  it("count a rung once that was run again", () => {
+    const again = [base, curve, { ...target(1, 3), failure: { kind: "serverDied" as const, message: "" } }];
+    const resumed = recordOf([...again, ...good.slice(2)]);
+    expect(compareLadders(resumed, recordOf(good)).recall).toMatchObject({ pairs: 90, onlyOther: 0 });
+  });
+
+  it("that nobody watched have speeds of unknown cause", () => {
+    const blind = good.map((step) => ({
+      ...step,
+      monitor: { verdict: "unmonitored", events: [], samples: 0 } as const,
+    }));
+    expect(words(recordOf(good), other({ build: "b2" }, blind))).toMatch(/Nobody watched the machine/);
   });
 
   it("agree as far as their answers begin alike, and their certainty is compared only there", () => {
@@ -237,6 +338,14 @@ describe("a context for a use", () => {
       limitedBy: "need",
       nCtx: 7168,
     });
+  });
+
+  it("ends where nobody knows how long more takes, and does not call that the wait", () => {
+    const shallow = { curve: { ...measured.curve, points: measured.curve.points.slice(0, 1) } };
+    const found = recommendContext({ use: "chat", ...usualNeeds.chat }, shallow);
+    // one span of 2048 tokens says something about 1.5 times as many
+    expect(found).toMatchObject({ limitedBy: "probe", nCtx: 4352 });
+    expect(formatText(found.sentence)).toMatch(/more than 3,08\d tokens take is not known/);
   });
 
   it("follows from recall where that ends first, and is unknown where nothing was measured", () => {

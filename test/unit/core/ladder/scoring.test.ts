@@ -4,7 +4,7 @@ import { makeCanaries } from "../../../../src/core/ladder/canaries";
 import { LadderRandom } from "../../../../src/core/ladder/ladderRandom";
 import { blank } from "../../../../src/core/ladder/question";
 import { readAnswer } from "../../../../src/core/ladder/readAnswer";
-import { invalidBecause, outcomeOf } from "../../../../src/core/ladder/scoring";
+import { codeInvalid, invalidBecause, outcomeOf } from "../../../../src/core/ladder/scoring";
 import { growth } from "../../../support/growth";
 
 describe("canaries", () => {
@@ -145,6 +145,21 @@ describe("a run that cannot be scored", () => {
     [{ stoppedByLimit: true }, undefined],
   ])("%j is %s", (change, reason) => {
     expect(invalidBecause({ ...fine, ...change })).toBe(reason);
+  });
+});
+
+describe("code that cannot be judged", () => {
+  const whole = "```js\nfunction nova_sum(values) { return { total: 1 }; }\n```";
+  const fine = { text: whole, stillThinking: false, stoppedByLimit: false };
+  it.each([
+    [{}, undefined],
+    [{ stoppedByLimit: true }, undefined],
+    [{ stoppedByLimit: true, text: whole.slice(0, 30) }, "answerCut"],
+    [{ stillThinking: true, text: "" }, "reasoningBudget"],
+    [{ text: " " }, "empty"],
+    [{ text: "I cannot." }, undefined],
+  ])("%j is %s", (change, reason) => {
+    expect(codeInvalid({ ...fine, ...change })).toBe(reason);
   });
 });
 
