@@ -72,7 +72,8 @@ describe("models from the forge", () => {
 
   it("of size slope get visibly slower with depth", async () => {
     const model = await forgedModel({ size: "slope" });
-    const args = ["-m", model, "-p", "512", "-n", "0", "-d", "0,4096", "-r", "3", "-o", "jsonl"];
+    // one thread: two wait for each other wherever the machine has other work
+    const args = ["-m", model, "-p", "512", "-n", "0", "-d", "0,4096", "-t", "1", "-r", "3", "-o", "jsonl"];
     const { stdout } = await runLlamaProgram("llama-bench", args);
     const [shallow = 0, deep = Infinity] = stdout
       .trim()
