@@ -170,7 +170,8 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
       /^-c \d+: recall was verified to 700 tokens, less than the [\d,]+ wanted\.$/,
     );
     expect(await cliJson(["compare-ladders", out, out])).toMatchObject({
-      sentence: "The same setup twice: nothing moved.",
+      // on a busy machine the speeds are not compared
+      sentence: expect.stringMatching(/^The same setup twice: nothing moved/) as string,
       recall: { pairs: 18, onlyFirst: 0 },
       agreement: { answers: 3, same: 3, unit: "tokens" },
     });
@@ -252,7 +253,7 @@ describe("the ladder on a server that fails", () => {
   it("does not begin where the context is divided, and not on a busy server", async () => {
     const server = await startLlamaServer({
       model: await forgedModel({ size: "tiny" }),
-      args: ["-c", "8192", "-np", "4", "-no-kvu", "-t", "1"],
+      args: ["-c", "8192", "-np", "4", "-no-kvu", "-t", "1", "--context-shift"],
     });
     try {
       await expect(runLadder(request(server.url, plan), signal)).rejects.toThrow(
@@ -261,7 +262,8 @@ describe("the ladder on a server that fails", () => {
       const client = new AbortController();
       const busy = fetch(`${server.url}/completion`, {
         method: "POST",
-        body: JSON.stringify({ prompt: "a", n_predict: 1900, ignore_eos: true, stream: true }),
+        // it goes on until its client has gone, however fast the machine is
+        body: JSON.stringify({ prompt: "a", n_predict: 1_000_000, ignore_eos: true, stream: true }),
         headers: { "content-type": "application/json" },
         signal: client.signal,
       })
