@@ -81,8 +81,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
     );
   }
   const { ratio, driftError, notes } = corrected;
-  const noise = Math.hypot(relativeError(baseline, depth), relativeError(other, depth));
-  const error = Math.hypot(driftError, 2 * noise);
+  const error = Math.hypot(driftError, noiseOf(arms, other, depth));
   const threshold = Math.max(question.threshold ?? defaultThreshold, error);
   const speedUp = 1 / ratio - 1;
   const cause =
@@ -140,13 +139,30 @@ function costAt(arm: ComparisonArm, depth: number): number | undefined {
   return costs.length === 0 ? undefined : costs.reduce((s, c) => s + c, 0) / costs.length;
 }
 
-/** Standard error of the mean, relative; repeats inside one run, so only the floor of what is uncertain. */
-function relativeError(arm: ComparisonArm, depth: number): number {
-  const costs = arm.costs.find((c) => c.depth === depth)?.secondsPerToken ?? [];
-  const mean = costs.reduce((s, c) => s + c, 0) / costs.length;
-  if (costs.length < 2) return 0.005;
-  const variance = costs.reduce((s, c) => s + (c - mean) ** 2, 0) / (costs.length - 1);
-  return Math.max(0.0024, Math.sqrt(variance / costs.length) / mean);
+/** What repeats of one arm differ by at least, and what is assumed where nothing was repeated. */
+const leastSpread = 0.0034;
+const unseenSpread = 0.005;
+/** Two-sided 95 % quantiles of Student's t by degrees of freedom, from 1; two of more. */
+const students = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23];
+
+/**
+ * Half-width of the 95 % interval of the ratio of two means, relative. The spread is that of all arms together: two
+ * repeats of one arm say next to nothing. Repeats inside one run are only the floor of what is uncertain.
+ */
+function noiseOf(arms: readonly ComparisonArm[], other: ComparisonArm, depth: number): number {
+  const costsOf = (arm: ComparisonArm): readonly number[] =>
+    arm.costs.find((c) => c.depth === depth)?.secondsPerToken ?? [];
+  const all = arms.map(costsOf).filter((costs) => costs.length > 0);
+  const squares = all.flatMap((costs) => {
+    const mean = costs.reduce((s, c) => s + c, 0) / costs.length;
+    return costs.map((c) => (c / mean - 1) ** 2);
+  });
+  const freedom = squares.length - all.length;
+  const seen = Math.sqrt(squares.reduce((s, c) => s + c, 0) / Math.max(1, freedom));
+  const others = costsOf(other).length;
+  const evens = Math.sqrt(1 / others + 1 / Math.max(1, squares.length - others));
+  const least = 2 * (freedom === 0 ? unseenSpread : leastSpread);
+  return Math.max(least, (students[freedom - 1] ?? 2) * seen) * evens;
 }
 
 interface Arms {

@@ -88,9 +88,7 @@ export function costAt(fit: CurveFit, position: number): number {
   const last = knots.at(-1);
   const first = knots[0];
   if (last === undefined || first === undefined) return 0;
-  if (position >= last.position) {
-    return beyond(fit, position);
-  }
+  if (position > last.position) return beyond(fit, position);
   if (position <= first.position) {
     const second = knots[1];
     if (second === undefined) return first.secondsPerToken;
@@ -308,6 +306,8 @@ function bendOf(knots: readonly Knot[]): Pick<CurveFit, "a" | "b" | "c" | "bendB
   if (p === undefined || q === undefined) return undefined;
   const { a, b } = robustLine(before.slice(-2));
   const excess = last.secondsPerToken - (a + b * last.position);
+  // scattered knots may lie above one line and below the other; a parabola downwards ends in negative times
+  if (excess <= 0) return undefined;
   return { a, b, c: excess / ((last.position - p) * (last.position - q)), bendBetween: [p, q] };
 }
 

@@ -20,6 +20,8 @@ const furthest = 16;
 const furthestOfTwoPoints = 8;
 const furthestWhenKneeProne = 2;
 const furthestOfOnePoint = 1.5;
+/** Half-width of a band (ln) that says nothing any more: ten times as long. */
+const widest = Math.log(10);
 
 /** Seconds to prefill, with the band that holds 8 times in 10, or why nobody can know. */
 export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
@@ -55,6 +57,13 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   const seconds = (curve.overheadSeconds ?? 0) + reading;
   const { slow, fast } = band(fit, { cached, target, kneeProne });
   const session = 1.2816 * Math.hypot(curve.spread ?? 0, sessionSpread);
+  if (Math.hypot(slow, session) > widest) {
+    return {
+      known: false,
+      reason: say`Unknown: what was measured scatters too much to say anything. Probe again on a quiet machine.`,
+      basis,
+    };
+  }
   return {
     known: true,
     seconds,

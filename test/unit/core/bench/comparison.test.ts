@@ -3,6 +3,7 @@ import { compare } from "../../../../src/core/bench/comparison";
 import type { ComparisonAnswer, ComparisonArm } from "../../../../src/core/bench/comparison";
 import { judgeDrift } from "../../../../src/core/bench/drift";
 import { formatText } from "../../../../src/core/format";
+import { SeededRandom } from "../../../support/seededRandom";
 import { say } from "../../../../src/core/text";
 
 const deep = 131072;
@@ -127,5 +128,24 @@ describe("drift between two runs of the same thing", () => {
     [0, 1, "prefill", "invalid"],
   ] as const)("%d then %d (%s): %s", (first, last, kind, expected) => {
     expect(judgeDrift(first, last, kind).kind).toBe(expected);
+  });
+});
+
+describe("two repeats of each arm", () => {
+  /** Twice the same setting, every repeat off by up to 3.5 % (uniform, standard deviation 2 %). */
+  it("that differ by noise alone are called different at most one time in twenty", () => {
+    const random = new SeededRandom(3);
+    const noisy = (): number => 1 + (0.07 * (random.below(1e6) - 5e5)) / 1e6;
+    const noisyArm = (cacheTypeK: string): ComparisonArm => ({
+      settings: { cacheTypeK },
+      costs: [{ depth: 4096, secondsPerToken: [noisy(), noisy()] }],
+    });
+    const tries = Array.from({ length: 600 }, () => {
+      const arms = [noisyArm("f16"), noisyArm("q8_0"), noisyArm("f16")];
+      return compare({ kind: "prefill", arms, depth: 4096 }).kind;
+    });
+    const called = tries.filter((kind) => kind === "faster" || kind === "slower").length;
+    expect(called / tries.length).toBeLessThanOrEqual(0.05);
+    expect(called).toBeGreaterThan(0);
   });
 });

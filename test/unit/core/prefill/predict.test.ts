@@ -3,6 +3,7 @@ import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";
 import { isKneeProne } from "../../../../src/core/prefill/kneeProne";
 import { predict } from "../../../../src/core/prefill/predict";
 import type { Prediction } from "../../../../src/core/prefill/prediction";
+import { SeededRandom } from "../../../support/seededRandom";
 import { measuredTotal, probedAt, probedTo, readSpeedSeries } from "../../../support/speedSeries";
 
 const series = readSpeedSeries();
@@ -200,6 +201,27 @@ describe("prediction", () => {
       expect(two.lowSeconds).toBeLessThan(cost(tokens, 0));
       expect(two.highSeconds).toBeGreaterThan(cost(tokens, 0));
       expect(two.highSeconds / two.lowSeconds, `${tokens}`).toBeGreaterThan(1.2);
+    }
+  });
+
+  it("is never negative, and never less for more tokens, whatever was measured", () => {
+    const random = new SeededRandom(7);
+    const share = (): number => random.below(1e6) / 1e6;
+    for (let tries = 0; tries < 300; tries++) {
+      const points = Array.from({ length: 1 + random.below(12) }, () => ({
+        depth: share() < 0.3 ? 0 : random.below(40_000),
+        tokens: 1 + random.below(share() < 0.2 ? 40_000 : 2048),
+        seconds: Math.exp(6 * share() - 3),
+      }));
+      let before = 0;
+      for (const tokens of [1, 64, 512, 4000, 16_000, 32_000, 36_000, 64_000, 100_000]) {
+        const found = predict({ ...curve, points, overheadSeconds: 0 }, { tokens });
+        if (!found.known) continue;
+        expect(found.lowSeconds).toBeGreaterThan(0);
+        expect(found.highSeconds).toBeLessThan(Infinity);
+        expect(found.seconds, JSON.stringify({ points, tokens })).toBeGreaterThanOrEqual(before * (1 - 1e-9));
+        before = found.seconds;
+      }
     }
   });
 
