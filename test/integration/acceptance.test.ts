@@ -67,6 +67,8 @@ describe("slots and context computed from a command line are what the real serve
       const facts = await new HttpLlamaServer({ url: running.url }).facts(signal);
       const computed = slotContext(options, nCtxTrain, buildNumber(facts.build ?? ""));
       expect([computed.slots, computed.nCtxPerSlot]).toEqual([facts.totalSlots, facts.nCtxPerSlot]);
+      // its log is whole when it has ended
+      await running.stop();
       const logged = /kv_unified = '(true|false)'/.exec(running.log())?.[1];
       expect(String(computed.unified)).toBe(logged);
     } finally {
@@ -131,10 +133,13 @@ describe("one pool for all slots", () => {
       const launch = slotContext({ ctxSize: 4096, parallel: 2, kvUnified: true }, 32_768);
       const long = { prompt: filler(2000), n_predict: 2000, ignore_eos: true };
       const first = postJson(`${running.url}/completion`, long);
+      let facts = await server.facts(signal);
       await expect
-        .poll(async () => limitOfServer(await server.facts(signal)).busyTokens, { timeout: 30_000 })
+        .poll(async () => limitOfServer((facts = await server.facts(signal))).busyTokens, { timeout: 30_000 })
         .toBeGreaterThanOrEqual(2000);
-      const limit = known(limitOfServer(await server.facts(signal), launch));
+      // at once: the first one writes its 2000 tokens for a few seconds only
+      const exceeding = postJson(`${running.url}/completion`, { prompt: filler(2500), n_predict: 1 });
+      const limit = known(limitOfServer(facts, launch));
       const judge = (files: number): readonly string[] => {
         const parts = { files, packing: 0, template: 0 };
         const report = acceptance({ parts, limit, answerReserve: 0 });
@@ -143,7 +148,7 @@ describe("one pool for all slots", () => {
       };
       expect(judge(100).join()).not.toContain("run out");
       expect(judge(2500).join()).toContain("run out");
-      const second = await postJson(`${running.url}/completion`, { prompt: filler(2500), n_predict: 1 });
+      const second = await exceeding;
       const exceeded = { code: 500, message: "Context size has been exceeded.", type: "server_error" };
       expect([(await first).body, second.body]).toContainEqual({ error: exceeded });
     } finally {

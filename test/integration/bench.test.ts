@@ -15,6 +15,7 @@ import { runComparison } from "../../src/node/llamaBenchCompare";
 import { runBenchProbe } from "../../src/node/llamaBenchProbe";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
+import { isRunning } from "../support/isRunning";
 import { llamaProgram } from "../support/llamaCpp";
 import { repository } from "../support/repository";
 
@@ -111,7 +112,7 @@ describe("one run of llama-bench", () => {
     );
     expect(run).toMatchObject({ cancelled: true });
     expect(run.rows).toHaveLength(2);
-    expect(alive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   it("leaves no process behind when its own host is killed", async () => {
@@ -126,10 +127,10 @@ describe("one run of llama-bench", () => {
     const running = execa(process.execPath, [host.file, program, model], { reject: false, buffer: false });
     const [first] = (await once(running.stdout, "data")) as [Buffer];
     const pid = Number(first.toString());
-    expect(alive(pid)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     running.kill("SIGKILL");
     await running;
-    await expect.poll(() => alive(pid), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
     await host.remove();
   });
 
@@ -285,13 +286,4 @@ describe("a sample of answers", () => {
 async function servers(): Promise<readonly string[]> {
   const { stdout } = await execa("ps", ["-o", "pid,args", "--ppid", String(process.pid)], { reject: false });
   return stdout.split("\n").filter((line) => line.includes("llama-server"));
-}
-
-function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

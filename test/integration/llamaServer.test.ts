@@ -213,7 +213,7 @@ describe("a real server that is not at its best", () => {
     const stop = new AbortController();
     const generating = postJson(
       `${running.url}/completion`,
-      { prompt: "a b c", n_predict: 4000 },
+      { prompt: "a b c", n_predict: 4000, ignore_eos: true },
       stop.signal,
     );
     await expect

@@ -23,7 +23,11 @@ const signal = new AbortController().signal;
 let server: LlamaServerProcess;
 
 /** A model whose prefill slows down visibly with depth, small batches for many points, one thread for a shared machine. */
-const args = ["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+const args = [
+  ...["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"],
+  // an answer may go on until its client has gone
+  "--context-shift",
+];
 
 beforeAll(async () => {
   server = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
@@ -83,8 +87,10 @@ describe("the probe of a running server", () => {
     // The machine may be shared with anything: only what no load explains is wrong here. docs/prediction.md has the figures.
     expect(prediction.seconds).toBeGreaterThan(actual / 3);
     expect(prediction.seconds).toBeLessThan(actual * 3);
-    const first = points[0] ?? { seconds: 0, tokens: 1 };
-    expect(prediction.seconds).toBeGreaterThan((1.3 * 2 * deepest * first.seconds) / first.tokens);
+    // three prompts were read from the start; others may have held up one of them
+    const first = Math.min(...points.filter((p) => p.depth === 0).map((p) => p.seconds / p.tokens));
+    expect(first).toBeGreaterThan(0);
+    expect(prediction.seconds).toBeGreaterThan(1.3 * 2 * deepest * first);
     // the budget, and then a prompt twice as deep on a machine that others use
   }, 150_000);
 
@@ -92,7 +98,7 @@ describe("the probe of a running server", () => {
     const client = new AbortController();
     const busy = fetch(`${server.url}/completion`, {
       method: "POST",
-      body: JSON.stringify({ prompt: "a", n_predict: 4096, ignore_eos: true, stream: true }),
+      body: JSON.stringify({ prompt: "a", n_predict: 1_000_000, ignore_eos: true, stream: true }),
       headers: { "content-type": "application/json" },
       signal: client.signal,
     })

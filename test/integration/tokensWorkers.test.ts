@@ -57,8 +57,8 @@ describe("counting on worker threads", () => {
     cancel.abort();
     await expect(running).rejects.toBe(cancel.signal.reason);
     expect(await tokenizer.count(["next"], never)).toEqual([{ tokens: 1 }]);
-    // more than nine tenths of one text and a whole other were to do
-    expect(performance.now() - asked).toBeLessThan(whole / 4);
+    // more than nine tenths of one text and a whole other were to do: almost twice this
+    expect(performance.now() - asked).toBeLessThan(whole);
     await tokenizer.close();
   });
 

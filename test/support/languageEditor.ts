@@ -44,6 +44,7 @@ export async function removeBuiltServer(): Promise<void> {
 /** A real language server in a process of its own, spoken to as an editor does. */
 export class LanguageEditor {
   private readonly waiting = new Map<string, ((found: readonly Diagnostic[]) => void)[]>();
+  private readonly published = new Map<string, readonly Diagnostic[]>();
   private version = 1;
 
   private constructor(
@@ -52,6 +53,7 @@ export class LanguageEditor {
     readonly capabilities: InitializeResult["capabilities"],
   ) {
     connection.onNotification("textDocument/publishDiagnostics", (params: PublishDiagnosticsParams) => {
+      this.published.set(params.uri, params.diagnostics);
       for (const resolve of this.waiting.get(params.uri)?.splice(0) ?? []) resolve(params.diagnostics);
     });
   }
@@ -88,6 +90,12 @@ export class LanguageEditor {
     return new LanguageEditor(child, connection, capabilities);
   }
 
+  /** What was published last; none before anything was. */
+  latest(uri: string): readonly Diagnostic[] | undefined {
+    return this.published.get(uri);
+  }
+
+  /** What is published next. */
   diagnostics(uri: string): Promise<readonly Diagnostic[]> {
     return new Promise((resolve) => {
       this.waiting.set(uri, [...(this.waiting.get(uri) ?? []), resolve]);

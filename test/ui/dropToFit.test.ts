@@ -12,7 +12,12 @@ beforeAll(async () => {
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
     size: { width: 1280, height: 1000 },
-    settings: { "llamaGauge.server.url": server.url, "llamaGauge.answerReserveTokens": 200 },
+    settings: {
+      "llamaGauge.server.url": server.url,
+      "llamaGauge.answerReserveTokens": 200,
+      // a click selects a folder and does not open it: rows stay where they are while the test points at them
+      "workbench.tree.expandMode": "doubleClick",
+    },
   });
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -88,10 +88,12 @@ describe("a newcomer with a running server and nothing configured", () => {
       ["svg", "<svg "],
       ["png", "\x89PNG"],
     ] as const) {
+      const file = path.join(workbench.workspace, `wait.${extension}`);
+      // what another try has left would be there already, and asked about
+      await rm(file, { force: true });
       await card("Wait").getByRole("button", { name: "Save picture as SVG or PNG" }).click();
       const input = workbench.page.locator(".quick-input-widget input").first();
       await expect.poll(() => input.inputValue(), { timeout: 20_000 }).toContain("llama-gauge-wait.svg");
-      const file = path.join(workbench.workspace, `wait.${extension}`);
       await input.fill(file);
       await workbench.page.keyboard.press("Enter");
       await expect

@@ -53,7 +53,7 @@ it("ends in time with a curve, its watch and a wait with a band", async () => {
   const wait = panel.getByRole("region", { name: "Wait" });
   await wait
     .locator(".answer")
-    .filter({ hasText: /^\s*≈ .*probed to [\d,]+ tokens just now; then [\d.]+ t\/s/ })
+    .filter({ hasText: /^\s*≈ .*probed to [\d,]+ tokens just now; then [\d.,]+ t\/s/ })
     .waitFor();
   await wait.getByText(/^(clean|drift|contaminated)$/).waitFor();
   await wait.getByText(/^Another question about the same text reads [\d,]+ tokens again: ≈ /).waitFor();

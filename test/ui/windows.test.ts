@@ -32,7 +32,7 @@ describe("a window on files that are on no disk", () => {
     });
     await welcome.waitFor();
     await onNoDisk.screenshot("virtual");
-    await onNoDisk.page.keyboard.press("F1");
+    await onNoDisk.findCommand("Llama Gauge: Estimate Open Editors");
     const input = onNoDisk.page.locator(".quick-input-widget input").first();
     await input.fill(">Llama Gauge: Estimate ");
     await onNoDisk.quickPickRow("Llama Gauge: Estimate Open Editors").waitFor();

@@ -14,16 +14,16 @@ async function runSuite(
     env: {
       ...env,
       LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`,
-      LLAMA_GAUGE_VSCODE_TIMEOUT_S: "90",
+      LLAMA_GAUGE_VSCODE_TIMEOUT_S: "120",
     },
     reject: false,
     all: true,
-    timeout: 110_000,
+    timeout: 280_000,
   });
   return { exitCode: result.exitCode, output: result.all, lastLine: result.stdout.split("\n").at(-1) ?? "" };
 }
 
-describe("a run in the extension host that must not look green", { timeout: 120_000 }, () => {
+describe("a run in the extension host that must not look green", { timeout: 300_000 }, () => {
   it("has a failing test", async () => {
     const { exitCode, output, lastLine } = await runSuite("failing");
     expect(output).toContain("deliberately");
@@ -52,7 +52,7 @@ describe("a run in the extension host that must not look green", { timeout: 120_
   });
 });
 
-describe("a test in the extension host that fails at first", { timeout: 120_000 }, () => {
+describe("a test in the extension host that fails at first", { timeout: 300_000 }, () => {
   it("is run once more in a fresh host, with its file alone, and the output says so", async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), "lg-mark-"));
     const run = await runSuite("unsteady", { LLAMA_GAUGE_TEST_MARK: path.join(folder, "mark") });

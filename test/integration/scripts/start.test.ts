@@ -30,7 +30,7 @@ async function interrupt(): Promise<void> {
   await expect.poll(() => program.ended(), { timeout: 20_000 }).toBe(0);
 }
 
-describe("npm start", { timeout: 200_000 }, () => {
+describe("npm start", { timeout: 300_000 }, () => {
   it("serves VS Code with the extension, the sample workspace and a real llama-server, and ends them all", async () => {
     program = start({ LLAMA_GAUGE_START_IN_BROWSER: "1" });
     const llamaServer = await printed(/llama-server: (http:\S+)/);
@@ -41,6 +41,7 @@ describe("npm start", { timeout: 200_000 }, () => {
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
+      page.setDefaultTimeout(90_000);
       await page.goto(address, { timeout: 120_000 });
       await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "README.md" }).waitFor();
       await page.locator('.statusbar-item[id^="llama-gauge.llama-gauge."]').first().waitFor();

@@ -93,6 +93,10 @@ export class Workbench {
     const row = this.quickPickRow(title);
     const input = this.page.locator(".quick-input-widget input").first();
     for (let tries = 1; ; tries++) {
+      // a panel that is still loading would swallow the key
+      await this.page.evaluate(() => {
+        if (document.activeElement instanceof HTMLIFrameElement) document.activeElement.blur();
+      });
       await this.page.keyboard.press("F1");
       try {
         await input.waitFor({ timeout: 10_000 });
