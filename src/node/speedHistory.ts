@@ -107,10 +107,16 @@ async function textOf(file: string, signal: AbortSignal): Promise<string> {
         say`Choose the output of a bench.`,
       );
     }
-    return await handle.readFile({ encoding: "utf8", signal });
+    return decoded(await handle.readFile({ signal }));
   } finally {
     await handle.close();
   }
+}
+
+/** PowerShell's `>` writes UTF-16, and some programs begin UTF-8 with a mark. */
+function decoded(bytes: Buffer): string {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(wide ? "utf-16le" : "utf-8").decode(bytes);
 }
 
 /** Writes the whole history in another format: all of it or nothing. */

@@ -45,6 +45,9 @@ const notSettings = new Set([
 /** Faster than any machine: such a figure is a broken clock or a cached answer. */
 export const impossibleTokensPerSecond = 2e6;
 
+/** A year: no bench takes so long, a broken clock does. */
+const impossibleSeconds = 3.2e7;
+
 /** Makes a row of llama-bench's fields (`n_prompt`, `avg_ns`, …; old builds lack some), or says why it is none. */
 export function benchRow(
   raw: Readonly<Record<string, string>>,
@@ -63,7 +66,7 @@ export function benchRow(
   ) {
     return refuse("no token counts");
   }
-  if (!samples.every((s) => Number.isFinite(s) && s > 0)) return refuse("no time");
+  if (!samples.every((s) => s > 0 && s < impossibleSeconds)) return refuse("no time");
   if (samples.some((s) => tokens / s > impossibleTokensPerSecond)) return refuse("impossibly fast");
   return { key: keyOf(raw), depth, promptTokens, generatedTokens, samples, raw };
 }

@@ -3,7 +3,7 @@ import { say } from "../text";
 import { UserError } from "../userError";
 import { curvesOf } from "./benchCurve";
 import { jsonObjects } from "./jsonObjects";
-import { parseLlamaBench } from "./parseLlamaBench";
+import { parseLlamaBench, speedOf } from "./parseLlamaBench";
 import { markdownTables } from "./tables";
 import type { TableRow } from "./tables";
 
@@ -107,8 +107,8 @@ function fromBenchyTable(text: string): readonly DepthCurve[] {
   let promptTokens = 0;
   for (const row of rows) {
     const test = /^(ctx_)?(pp|tg)(\d+)?(?: @ d(\d+))?$/.exec(row["test"] ?? "");
-    const speed = Number.parseFloat(row["t/s"] ?? "");
-    if (test === null || !(speed > 0)) continue;
+    const speed = speedOf(row["t/s"] ?? "");
+    if (test === null || speed === undefined || speed <= 0) continue;
     const [, loading, kind, size = "0", at = "0"] = test;
     const context = Number(at);
     if (kind === "pp" && loading === undefined) promptTokens = Number(size);

@@ -9,10 +9,18 @@ export function jsonObjects(text: string): {
   const objects: Readonly<Record<string, unknown>>[] = [];
   let rest = "";
   let from = 0;
-  for (;;) {
+  for (let unclosed = 0; ;) {
     const start = text.indexOf("{", from);
     const end = start < 0 ? -1 : objectEnd(text, start);
-    if (start < 0 || end < 0) break;
+    if (start < 0) break;
+    if (end < 0) {
+      // a brace in a warning: objects may follow on lines of their own
+      const next = text.indexOf("\n", start);
+      if (next < 0 || ++unclosed > mostUnclosed) break;
+      rest += text.slice(from, next);
+      from = next;
+      continue;
+    }
     rest += text.slice(from, start);
     const parsed = parse(text.slice(start, end));
     if (parsed === undefined) {
@@ -27,6 +35,9 @@ export function jsonObjects(text: string): {
   const lines = rest.split(/\r?\n/).map((line) => line.trim());
   return { objects, rest: lines.filter((line) => !/^[[\],\s]*$/.test(line)) };
 }
+
+/** Each costs a look at the rest of the text. */
+const mostUnclosed = 20;
 
 /** Behind the brace that closes the one at `start`; -1 when it is never closed. */
 function objectEnd(text: string, start: number): number {

@@ -69,14 +69,14 @@ function fromSql(text: string): BenchOutput {
 function fromMarkdown(text: string): BenchOutput {
   const rows: (BenchRow | RejectedRow)[] = [];
   const warnings: string[] = [];
-  for (const [run, commit, number] of text.matchAll(/[^]*?(?:^build: (\S+) \((\d+)\)|(?![^]))/gm)) {
+  for (const [run, commit, number] of text.matchAll(/[^]*?(?:^[ \t]*build: (\S+) \((\d+)\)|(?![^]))/gm)) {
     const { rows: table, rest } = markdownTables(run);
     const build = { ...(commit && { build_commit: commit }), ...(number && { build_number: number }) };
     for (const cells of table) {
       const raw = markdownFields(cells);
       if (raw !== undefined) rows.push(benchRow({ ...build, ...raw }, []));
     }
-    warnings.push(...rest.filter((line) => !line.startsWith("build: ")));
+    warnings.push(...rest.filter((line) => !line.trimStart().startsWith("build: ")));
   }
   return collect(rows, warnings);
 }
@@ -93,11 +93,17 @@ const markdownNames: Readonly<Record<string, string>> = {
   dev: "devices",
 };
 
+/** `1234.5 ± 6.7`; undefined for what is written in another way, such as `1,234.5`, which could be two numbers. */
+export function speedOf(cell: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(?:\s*(?:±|\+\/-|\+-)\s*[\d.]+)?$/.exec(cell.trim());
+  return match === null ? undefined : Number(match[1]);
+}
+
 /** The fields behind a row of llama-bench's table: `pp512 @ d4096` and `1234.5 ± 6.7` taken apart. */
 function markdownFields(cells: TableRow): Readonly<Record<string, string>> | undefined {
   const test = /^(pp|tg)(\d+)(?:\+tg(\d+))?(?: @ d(\d+))?$/.exec(cells["test"] ?? "");
-  const speed = /^([\d.]+)(?:\s*(?:±|\+\/-|\+-)\s*[\d.]+)?/.exec(cells["t/s"] ?? "");
-  if (test === null || speed === null) return undefined;
+  const speed = speedOf(cells["t/s"] ?? "");
+  if (test === null || speed === undefined) return undefined;
   const [, kind, first = "0", second = "0", depth = "0"] = test;
   const prompt = kind === "pp" ? Number(first) : 0;
   const generated = kind === "tg" ? Number(first) : Number(second);
@@ -108,6 +114,6 @@ function markdownFields(cells: TableRow): Readonly<Record<string, string>> | und
     n_prompt: String(prompt),
     n_gen: String(generated),
     n_depth: depth,
-    avg_ns: String(((prompt + generated) / Number(speed[1])) * 1e9),
+    avg_ns: String(((prompt + generated) / speed) * 1e9),
   };
 }

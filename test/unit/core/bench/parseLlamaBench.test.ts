@@ -105,4 +105,21 @@ build: ${build}
     expect(builds(run("abc (5000)") + run("def (6000)"))).toEqual(["abc (5000)", "def (6000)"]);
     expect(builds(run("abc (5000)").replace(/build:.*/, ""))).toEqual([""]);
   });
+
+  it.each([
+    ["a brace that is never closed in a warning", (json: string) => `ggml_cuda_init: {found\n${json}`],
+    ["warnings around it", (json: string) => `a { b\nc { d\n${json}\n{ e`],
+  ])("finds its objects behind %s", (_, around) => {
+    const json = JSON.stringify({ model_filename: "m", n_prompt: 512, n_gen: 0, avg_ns: 1e9 });
+    expect(parseLlamaBench(around(json)).rows).toHaveLength(1);
+  });
+
+  it("refuses a time longer than a year, and a speed that could be two numbers", () => {
+    const slow = JSON.stringify({ model_filename: "m", n_prompt: 512, n_gen: 0, avg_ns: 1e300 });
+    expect(parseLlamaBench(slow)).toMatchObject({ rows: [], rejected: [{ why: "no time" }] });
+    const table = (speed: string): string =>
+      `| model | test | t/s |\n|---|---|---|\n| m | pp512 | ${speed} |`;
+    expect(parseLlamaBench(table("1,234.5 ± 3.2")).rows).toEqual([]);
+    expect(parseLlamaBench(table("1024.0 ± 3.2")).rows[0]?.samples).toEqual([0.5]);
+  });
 });
