@@ -67,7 +67,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
     await activated();
     folder = mkdtempSync(path.join(tmpdir(), "lg ladder "));
     server = await startLlamaServer({
-      model: await forgedRecallModel({ window: 1000 }),
+      model: await forgedRecallModel({ window: 3000 }),
       // batches so small that /slots is answered many times while a long prompt is read
       args: ["-c", "4096", "-np", "1", "-t", "2", "-b", "64", "-ub", "64"],
     });
@@ -127,7 +127,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
 
   it("keeps what was measured when it is cancelled, and goes on behind it", async () => {
     const file = path.join(folder, "cut.ladder.yaml");
-    writeFileSync(file, plan("[760, 2400]", 0));
+    writeFileSync(file, plan("[760, 2400]", 3));
     const first = commands.executeCommand("llamaGauge.runLadder", Uri.file(file), "unasked");
     await untilSlots(server.url, "the target's run", (slots) =>
       slots.some((slot) => slot.is_processing && (slot.n_prompt_tokens ?? 0) > 2000),
