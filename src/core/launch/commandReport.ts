@@ -41,7 +41,7 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
     const remarks = [
       // what a variable will hold nobody knows here
       ...problems
-        .filter(({ argument }) => isPlain(at(argument).value))
+        .filter(({ argument }) => at(argument).expands !== true)
         .map((problem) => remark(problem, at(problem.argument))),
       ...launchAdvice(options).map((advice) => {
         const origin = origins.get(advice.field);
@@ -57,15 +57,13 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
         end: Math.max(...words.map(({ end }) => end)),
         program,
         arguments: command.arguments,
-        isPlain: command.arguments.every(isPlain),
+        isPlain: words.slice(command.argumentStart).every(({ expands }) => expands !== true),
         remarks,
         options,
       },
     ];
   });
 }
-
-const isPlain = (word: string): boolean => !/[$`%{}]/.test(word);
 
 function commandsOf(text: string, shell: Shell): SimpleCommand[] {
   return shell === "powershell" ? powershellCommands(text) : splitCommands(text, shell);

@@ -7,7 +7,7 @@ export function joinCommandLine(words: readonly string[], shell: Shell): string 
 
 function quoted(word: string, shell: Shell): string {
   if (/^[\w./:=,@%+•-]+$/.test(word)) return word;
-  if (shell === "posix") return `'${word.replaceAll("'", "'\\''")}'`;
+  if (shell === "posix" || shell === "words") return `'${word.replaceAll("'", "'\\''")}'`;
   if (shell === "powershell") return `'${word.replaceAll("'", "''")}'`;
   return `"${word.replaceAll('"', '""')}"`;
 }

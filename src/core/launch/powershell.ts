@@ -25,7 +25,9 @@ function oneStatementPerLine(text: string): string {
   for (const [part] of text.matchAll(tokens)) {
     if (part === "@(") lists++;
     const inList = lists > 0 || starts;
-    if (/^[,)]/.test(part) && inList) parts.push(blanked(part));
+    if ((/^[,)]/.test(part) && inList) || part.startsWith("<#")) parts.push(blanked(part));
+    // what a text over lines holds is not read
+    else if (/^@["']/.test(part)) parts.push(`$${blanked(part.slice(1))}`);
     else if (part === "@(") parts.push("  ");
     else if (part === "\n" && lists > 0) parts.push(" ");
     // a block's commands are commands of their own
@@ -40,7 +42,7 @@ function oneStatementPerLine(text: string): string {
 
 // quoted texts, comments, escapes and ${names} are left whole; a comma takes the line end behind it along
 const tokens =
-  /"(?:`[^]|""|[^"`])*"|'(?:''|[^'])*'|<#[^]*?#>|#[^\n]*|`\r?\n|`[^]?|\$\{[^}]*\}|@\(|,(?:[ \t]*\r?\n)?|[A-Za-z-]+|[^]/g;
+  /@"[ \t]*\r?\n[^]*?\n"@|@'[ \t]*\r?\n[^]*?\n'@|"(?:`[^]|""|[^"`])*"|'(?:''|[^'])*'|<#[^]*?#>|#[^\n]*|`\r?\n|`[^]?|\$\{[^}]*\}|@\(|,(?:[ \t]*\r?\n)?|[A-Za-z-]+|[^]/g;
 
 const blanked = (text: string): string => text.replace(/[^]/g, " ");
 
@@ -52,7 +54,10 @@ function assignedValues(commands: readonly SimpleCommand[], text: string): Varia
   for (const { words } of commands) {
     for (const [index, word] of words.entries()) {
       const name = /^(?:\[[\w.[\]]+\])?\$(\w+)$/.exec(word.value)?.[1]?.toLowerCase();
-      if (name === undefined || words[index + 1]?.value !== "=") continue;
+      const sign = words[index + 1]?.value;
+      // what more is put into it is not followed
+      if (name !== undefined && sign === "+=") values.set(name, undefined);
+      if (name === undefined || sign !== "=") continue;
       const its = words.slice(index + 2).map(withoutComma);
       const [first] = its;
       const list = first !== undefined && text.slice(words[index + 1]?.end, first.start).includes("@(");
@@ -77,7 +82,8 @@ function withValues(words: readonly CommandWord[], variables: Variables, depth =
     const values = name === undefined || depth > 3 ? undefined : variables.get(name);
     if (values === undefined) return [word];
     // one value stands where it is used, a list's items where they are written
-    const placed = values.length === 1 ? values.map(({ value }) => ({ ...word, value })) : values;
+    const placed =
+      values.length === 1 ? values.map((each) => ({ ...each, start: word.start, end: word.end })) : values;
     return withValues(placed, variables, depth + 1);
   });
 }

@@ -32,5 +32,5 @@ export function scriptText(text: string, languageId: string): ScriptText | undef
   const shell = shells[languageId];
   if (shell !== undefined) return { text, shell };
   const file = files[languageId];
-  return file && { text: commandsIn(text, file), shell: "posix" };
+  return file && { text: commandsIn(text, file), shell: file === "yaml" ? "words" : "posix" };
 }

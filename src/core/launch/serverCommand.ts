@@ -9,25 +9,35 @@ export interface ServerCommand {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Programs that start another one. */
-const wrappers: ReadonlySet<string> = new Set([
-  "sudo",
-  "env",
-  "nohup",
-  "exec",
-  "time",
-  "nice",
-  "ionice",
-  "taskset",
-  "numactl",
-  "stdbuf",
-  "setsid",
-  "command",
-  "start",
-  "docker",
-  "podman",
-  "&",
+/** Programs that start another one, with those of their options that take a value. */
+const wrappers: ReadonlyMap<string, RegExp> = new Map([
+  ["sudo", /^-[ughpCDRTUrt]$/],
+  ["doas", /^-[uC]$/],
+  ["env", /^-[uCS]$/],
+  ["nohup", /^$/],
+  ["exec", /^-a$/],
+  ["time", /^-[fo]$/],
+  ["timeout", /^-[ks]$/],
+  ["nice", /^-n$/],
+  ["ionice", /^-[cnp]$/],
+  ["taskset", /^$/],
+  ["chrt", /^$/],
+  ["numactl", /^-[NmiCpxf]$/],
+  ["stdbuf", /^-[ioe]$/],
+  ["setsid", /^$/],
+  ["systemd-run", /^-[pEtuMH]$|^--unit$/],
+  ["systemd-inhibit", /^--(?:what|who|why|mode)$/],
+  ["caffeinate", /^-[tw]$/],
+  ["strace", /^-[eopPsSu]$/],
+  ["gdb", /^-(?:ex|x)$/],
+  ["command", /^$/],
+  ["start", /^\/[dD]$/],
+  ["cmd", /^$/],
+  ["&", /^$/],
 ]);
+
+/** Programs that start containers. */
+const containers: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl"]);
 
 /**
  * The llama-server in the words of one command: by its name or path, with `.exe`, as `llama serve`, behind wrappers
@@ -63,18 +73,60 @@ function programLength(words: readonly string[], index: number): number {
   const name = baseName(word);
   if (name === "llama-server") return isProgramPlace(words, index) ? 1 : 0;
   if (name === "llama" && words[index + 1] === "serve") return isProgramPlace(words, index) ? 2 : 0;
-  return /llama\.cpp[^:/\s]*:(?:server|full)/.test(word) && index > 0 ? 1 : 0;
+  return /llama\.cpp[^:/\s]*:(?:server|full)/.test(word) && startsContainer(words, index) ? 1 : 0;
 }
 
 /** A program stands first, behind a wrapper with its options, or behind a loader; not as the value of grep or cat. */
 function isProgramPlace(words: readonly string[], index: number): boolean {
   if (index === 0) return true;
   const first = words[0] ?? "";
+  if (/^(ld-linux|ld-musl|ld\.so|wine|arch|linux64)/.test(baseName(first))) return true;
+  if (/^(RUN|CMD|ENTRYPOINT|ExecStart=.*)$/.test(first)) return true;
+  if (containers.has(programAt(words, programIndex(words)))) {
+    return startsContainer(words, index) && !/^(?:-.*|run|exec)$/.test(words[index - 1] ?? "");
+  }
+  return programIndex(words) === index;
+}
+
+const programAt = (words: readonly string[], index: number): string => baseName(words[index] ?? "");
+
+/** Index of the word that runs: behind assignments and wrappers with their options, values and priorities. */
+function programIndex(words: readonly string[]): number {
+  let wrapper = "";
+  let index = 0;
+  while (index < words.length) {
+    const word = words[index] ?? "";
+    const name = baseName(word);
+    if (/^[A-Za-z_]\w*=/.test(word)) index++;
+    else if (wrapper === "command" && /^-[vV]+$/.test(word)) return words.length;
+    else if (wrapper !== "" && isOption(wrapper, word))
+      index += wrappers.get(wrapper)?.test(word) === true ? 2 : 1;
+    else if (isTitle(words, index, wrapper)) index++;
+    else if (wrappers.has(name)) {
+      wrapper = name;
+      index++;
+    } else return index;
+  }
+  return index;
+}
+
+/** Also times and masks of processors, which stand as words of their own. */
+function isOption(wrapper: string, word: string): boolean {
+  if (wrapper === "start" || wrapper === "cmd") return /^\/\w+$/.test(word);
+  return word.startsWith("-") || /^(?:0x[\da-f]+|[\d,.-]+[smhd]?)$/i.test(word);
+}
+
+/** The first text behind `start` is the title of the window where another program follows. */
+function isTitle(words: readonly string[], index: number, wrapper: string): boolean {
+  if (wrapper !== "start" || baseName(words[index - 1] ?? "") !== "start") return false;
+  return words.slice(index + 1).some((word) => /^(?:cmd|llama-server|llama)$/.test(baseName(word)));
+}
+
+function startsContainer(words: readonly string[], index: number): boolean {
+  const program = programIndex(words);
+  const verbs = words.slice(program + 1, index);
   return (
-    wrappers.has(baseName(first)) ||
-    /^[A-Za-z_]\w*=/.test(first) ||
-    /^(ld-linux|ld-musl|ld\.so|wine|arch|linux64)/.test(baseName(first)) ||
-    /^(RUN|CMD|ENTRYPOINT|ExecStart=.*)$/.test(first)
+    containers.has(programAt(words, program)) && verbs.some((word) => /^(?:run|create|exec)$/.test(word))
   );
 }
 

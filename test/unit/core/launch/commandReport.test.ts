@@ -23,6 +23,49 @@ describe("llama-server in scripts", () => {
     ]);
   });
 
+  it.each([
+    "sudo systemctl restart llama-server",
+    "sudo apt-get install -y llama-server",
+    "command -v llama-server >/dev/null 2>&1 || exit 1",
+    "docker logs -f llama-server",
+    "docker build -t llama-server .",
+    "docker pull ghcr.io/ggml-org/llama.cpp:server",
+    "docker exec -it llama-server bash",
+    "cat <<END\nllama-server --bogus\nEND",
+    "which llama-server",
+    "x=(llama-server llama-cli)",
+  ])("does not run in %j", (line) => {
+    expect(checkCommands(line, "posix")).toEqual([]);
+  });
+
+  it.each([
+    ["sudo -u llama -E llama-server -c 5 > log 2>&1", "-c 5"],
+    ["CUDA_VISIBLE_DEVICES=0 nice -n 10 taskset -c 0-3 llama-server -c 5 &", "-c 5"],
+    ["timeout 10 llama-server -c 5", "-c 5"],
+    ["docker run --name llama-server -p 1:1 ghcr.io/ggml-org/llama.cpp:server -c 5", "-c 5"],
+    ["docker exec -it box llama-server -c 5", "-c 5"],
+    ["while true; do llama-server -c 5; done", "-c 5"],
+    ["exec -a name llama-server -c 5", "-c 5"],
+  ])("runs in %j", (line, expected) => {
+    const [command] = checkCommands(line, "posix");
+    expect(command?.arguments.join(" ")).toBe(expected);
+    expect(command?.remarks.filter(({ severity }) => severity === "error")).toEqual([]);
+  });
+
+  it("is found behind the window's title of start, and in brackets", () => {
+    const commands = (line: string): string[] =>
+      checkCommands(line, "cmd").map((command) => command.arguments.join(" "));
+    expect(commands('start "llama-server" /B cmd /k llama-server.exe -c 5 > log.txt 2>&1')).toEqual(["-c 5"]);
+    expect(commands("if exist x ( llama-server -c 5 ) else ( echo )")).toEqual(["-c 5"]);
+  });
+
+  it("is offered to be started only where nothing is put in", () => {
+    const plain = (line: string): boolean | undefined => checkCommands(line, "posix")[0]?.isPlain;
+    expect(plain(`llama-server -m a.gguf --chat-template-kwargs '{"a": 1}'`)).toBe(true);
+    expect(plain("llama-server -m ~/a.gguf")).toBe(false);
+    expect(plain("llama-server -m *.gguf")).toBe(false);
+  });
+
   it("has its options explained", () => {
     const at = script.indexOf("-ctv") + 2;
     expect(optionAt(script, at, "posix")?.option.name).toBe("--cache-type-v");

@@ -7,10 +7,10 @@ import { growth } from "../../../support/growth";
 function remarks(text: string, file: EmbeddingFile): [string, string][] {
   const commands = commandsIn(text, file);
   expect(commands).toHaveLength(text.length);
-  return checkCommands(commands, "posix").flatMap((command) =>
+  return checkCommands(commands, file === "yaml" ? "words" : "posix").flatMap((command) =>
     command.remarks.map(({ code, start, end }): [string, string] => [
       code,
-      text.slice(start, end).replaceAll('"', ""),
+      text.slice(start, end).replaceAll(/["']/g, ""),
     ]),
   );
 }
@@ -51,6 +51,43 @@ describe("a llama-server command line in another file", () => {
       `FROM x\nCMD ["llama-server", "-m", "a.gguf", "--ctx-sise", "1"]\n`,
     ],
     ["a Dockerfile's line", "dockerfile", "FROM x\r\nCMD llama-server -m a.gguf \\\r\n  --ctx-sise 1\r\n"],
+    [
+      "tasks.json with other keys, comments and brackets",
+      "json",
+      `{"tasks": [{"command": "llama-server", // "args": ["--no"],\n "type": "process", "args": ["-m", "q [1].gguf",\n /* "x" */ "--chat-template-kwargs", "{\\"a\\":[1]}", {"value": "--ctx-sise", "quoting": "strong"}, "1"]}]}`,
+    ],
+    [
+      "llama-swap, a text over lines",
+      "yaml",
+      "cmd: llama-server -m a.gguf # note\n  --ctx-sise 1\nttl: 60\n",
+    ],
+    [
+      "llama-swap, single quotes",
+      "yaml",
+      `a:\n  cmd: 'llama-server --chat-template-kwargs ''{"a": 1}'' --ctx-sise 1'\n`,
+    ],
+    ["llama-swap, double quotes", "yaml", `a:\n  "cmd": "llama-server -m \\"a b\\" \\\n    --ctx-sise 1"\n`],
+    [
+      "llama-swap, what a shell would see as its own",
+      "yaml",
+      "cmd: llama-server --alias x;(1|2) --grammar > --ctx-sise 1\n",
+    ],
+    [
+      "compose, a list of lines",
+      "yaml",
+      "command:\n  - /app/llama-server\n  - -m # note\n  # --no\n  - 'a b.gguf'\n  - --ctx-sise\n  - 1\nx: y\n",
+    ],
+    ["compose, single quotes", "yaml", "command: ['llama-server', '-m', 'a[1].gguf', '--ctx-sise', '1']\n"],
+    [
+      "a Dockerfile's ENTRYPOINT and CMD",
+      "dockerfile",
+      `FROM x\nENTRYPOINT ["llama-server"]\nEXPOSE 1\nCMD ["-m", "a", "--ctx-sise", "1"]\n`,
+    ],
+    [
+      "a Dockerfile with comments between",
+      "dockerfile",
+      "CMD llama-server -m a \\\n  # --no\n\n  --ctx-sise 1\n",
+    ],
   ])("is read in %s", (_, file, text) => {
     expect(remarks(text, file)).toEqual([wrong]);
   });
@@ -61,6 +98,10 @@ describe("a llama-server command line in another file", () => {
     ["what comes after a block", "yaml", "a:\n  cmd: |\n    llama-server -m a.gguf\n  env: --ctx-sise\n"],
     ["half-typed text", "json", `{"command": "llama-server", "args": ["-m", "a.gguf", "--ct`],
     ["half-typed text", "yaml", "cmd: ["],
+    ["a program alone", "yaml", "entrypoint: /app/llama-server\ncommand:\n  - --ctx-sise\n"],
+    ["escapes that are not read", "yaml", `cmd: "llama-server --json \\\\\\"a --ctx-sise"\n`],
+    ["a comment", "json", `// {"command": "llama-server --ctx-sise 1"}\n`],
+    ["a copied file", "dockerfile", "COPY llama-server /x\nRUN chmod +x llama-server --ctx-sise\n"],
     ["nothing", "dockerfile", ""],
   ])("is not seen in %s", (_, file, text) => {
     expect(remarks(text, file)).toEqual([]);

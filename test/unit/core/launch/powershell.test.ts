@@ -83,4 +83,16 @@ describe("llama-server in PowerShell", () => {
     const times = growth(textOf, (text) => expect(arguments_(text)).toEqual([["-c", "1"]]), 20_000);
     expect(times).toBeLessThan(4);
   });
+
+  it.each<[string, string[][]]>([
+    ["llama-server -c 512 2>&1 | Tee-Object log", [["-c", "512"]]],
+    ["llama-server -c 512 *> log.txt", [["-c", "512"]]],
+    ["<#\n llama-server -c 5\n#>", []],
+    ['@"\nllama-server -c 5 "x"\n"@', []],
+    ["llama-server -c ($n + 1) -np 2", [["-c", "($n + 1)", "-np", "2"]]],
+    ["$a = @('-c', '5'); $a += '-np', '2'; llama-server @a", [["@a"]]],
+  ])("is told from redirections, comments and computed words: %j", (line, expected) => {
+    expect(arguments_(line)).toEqual(expected);
+    expect(checkCommands(line, "powershell").flatMap(({ remarks }) => remarks)).toEqual([]);
+  });
 });

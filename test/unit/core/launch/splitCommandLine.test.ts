@@ -52,6 +52,42 @@ describe("splitting command lines", () => {
     for (const { value, start, end } of commands.flat()) expect(script.slice(start, end)).toBe(value);
   });
 
+  it.each([
+    ["a -m b.gguf > log 2>&1", "a -m b.gguf"],
+    ["a -c 5 >>log 2>/dev/null </dev/null &", "a -c 5"],
+    ["a -c 5 &> log", "a -c 5"],
+    ['a <<< "b c" -c 5', "a -c 5"],
+    ["(cd /x && a -c 5)", "cd /x|a -c 5"],
+    ["if a; then b -c 5; else c; fi", "a|b -c 5|c"],
+    ["f() { a -c 5; }", "f|a -c 5"],
+    ["args=(-c 5 'x y'); a", "args=(-c 5 'x y')|a"],
+    ['a "$(b "c d"; e)" -c $((4 * 8)) `f | g` ${h:-i j}', 'a $(b "c d"; e) -c $((4 * 8)) `f | g` ${h:-i j}'],
+    ["cat <<'END' > f\na -c 5\nEND\nb", "cat|b"],
+    ["cat <<-END\n\ta -c 5\n\tEND\nb", "cat|b"],
+  ])("knows what of a shell's line a program gets: %j", (line, commands) => {
+    expect(
+      splitCommands(line, "posix")
+        .map(({ words }) => words.map(({ value }) => value).join(" "))
+        .join("|"),
+    ).toBe(commands);
+  });
+
+  it("tells the words a shell puts something else in place of", () => {
+    const expanded = (line: string, shell: "posix" | "powershell" | "cmd" | "words"): string[] =>
+      splitCommands(line, shell)
+        .flatMap(({ words }) => words)
+        .flatMap(({ value, expands }) => (expands === true ? [value] : []));
+    expect(expanded(`a $b "$c" '$d' \\$e *.gguf '*.x' ~/f g~ '{"h": 1}' 5%`, "posix")).toEqual([
+      "$b",
+      "$c",
+      "*.gguf",
+      "~/f",
+    ]);
+    expect(expanded("a $b '$c' ($d + 1) @e f@g *.gguf", "powershell")).toEqual(["$b", "($d + 1)", "@e"]);
+    expect(expanded('a "%b%" c$', "cmd")).toEqual(["%b%"]);
+    expect(expanded("a '${PORT}' b", "words")).toEqual(["${PORT}"]);
+  });
+
   it.each(["'", '"', "\\", "a '", "`", "^", "$(", "\u0000", "&&&&", "a \\"])("ends with %j", (line) => {
     for (const shell of ["posix", "powershell", "cmd"] as const) {
       expect(splitCommandLine(line, shell).length).toBeLessThan(3);
