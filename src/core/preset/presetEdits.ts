@@ -10,8 +10,8 @@ export interface LineEdit {
 }
 
 /**
- * One blank around `=`, nothing in front of keys and headers and at line ends. Comments, empty lines and the order of
- * lines stay; a line llama.cpp cannot read is left alone unless only its indentation is wrong.
+ * One blank around `=`, nothing in front of keys and headers and at line ends. Comments, empty lines, the order of lines
+ * and names with all their blanks stay; a line llama.cpp cannot read is left alone unless only its indentation is wrong.
  */
 export function formatEdits({ document }: Preset): LineEdit[] {
   const entries = new Map(
@@ -25,7 +25,13 @@ export function formatEdits({ document }: Preset): LineEdit[] {
       .filter(({ why }) => why !== "indented" && why !== "byteOrderMark")
       .map(({ span }) => span.line),
   );
-  for (const { line } of document.overLines) broken.add(line);
+  for (const { line } of document.overLines) {
+    // every line up to the bracket belongs to the name
+    for (let at = line; at < document.lines.length && !broken.has(at); at++) {
+      broken.add(at);
+      if (document.lines[at]?.includes("]") === true) break;
+    }
+  }
   const edits: LineEdit[] = [];
   document.lines.forEach((text, line) => {
     if (broken.has(line)) return;
@@ -41,9 +47,9 @@ function formatLine(
   header: Span | undefined,
 ): string {
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
-  const comment = text.slice(commentStart(text, 0)).trimEnd();
+  const comment = text.slice(commentStart(text, header?.end ?? 0)).trimEnd();
   const behind = comment === "" ? "" : ` ${comment}`;
-  if (header !== undefined) return `${mark}[${header.text.trim()}]${behind}`;
+  if (header !== undefined) return `${mark}[${header.text}]${behind}`;
   if (entry !== undefined) {
     const value = entry.value.text;
     return `${mark}${entry.key.text} =${value === "" ? "" : ` ${value}`}${behind}`;

@@ -36,6 +36,16 @@ describe("formatting a preset", () => {
   });
 });
 
+// ids the router gives these: "a b ", "a#b", "a\n b  = c\n", "a\u00a0"
+describe("formatting keeps a model's name", () => {
+  it.each(["[a b ]\n", "[a#b]\nc = 5\n", "[a;b] ; note\n", "[a\n b  = c\n ]\nc = 5\n", "[a\u00a0]\n"])(
+    "%j",
+    (text) => {
+      expect(format(text)).toBe(text);
+    },
+  );
+});
+
 describe("other edits of a preset", () => {
   it("renames every header of a name", () => {
     const text = "[a]\nm = x\n[b]\n[a] ; again\n";
