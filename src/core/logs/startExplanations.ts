@@ -70,9 +70,9 @@ export const startExplanations: readonly Explanation[] = [
     kind: "fileMissing",
     severity: "error",
     pattern:
-      /failed to open GGUF file '(.*)' \((.*)\)|failed to open file '(.*)'|(?:No such file or directory).*?(\S+\.gguf)/,
+      /failed to open GGUF file '(.*)' \((.*)\)|failed to open file '(.*)'|failed to open '(.*)': No such file|(?:No such file or directory).*?(\S+\.gguf)/,
     explain: (match) => ({
-      cause: say`The file ${match[1] ?? match[3] ?? match[4] ?? ""} cannot be opened${match[2] === undefined ? "" : ` (${match[2]})`}.`,
+      cause: say`The file ${match[1] ?? match[3] ?? match[4] ?? match[5] ?? ""} cannot be opened${match[2] === undefined ? "" : ` (${match[2]})`}.`,
       remedy: say`Check the path: relative ones start from the folder llama-server was started in.`,
     }),
   },
@@ -83,6 +83,15 @@ export const startExplanations: readonly Explanation[] = [
     explain: () => ({
       cause: say`No model file was found: a download was not possible (offline?), or none was named.`,
       remedy: say`Name a file with -m, or download the model once with network access.`,
+    }),
+  },
+  {
+    kind: "fileBroken",
+    severity: "error",
+    pattern: /this GGUF file is version (\d+) but this software only supports up to version (\d+)/,
+    explain: (match) => ({
+      cause: say`The file says it is GGUF version ${match[1] ?? ""}; this build reads up to version ${match[2] ?? ""}.`,
+      remedy: say`Take a newer llama.cpp; if there is none that new, the file is damaged.`,
     }),
   },
   {
@@ -156,11 +165,8 @@ export const startExplanations: readonly Explanation[] = [
     kind: "portInUse",
     severity: "error",
     pattern:
-      /couldn't bind (?:HTTP server|to server) socket.*?port: (\d+)|bind\(\) failed|Address already in use/,
-    explain: (match) => ({
-      cause: say`The port${match[1] === undefined ? "" : ` ${match[1]}`} is taken, most likely by another llama-server.`,
-      remedy: say`Stop the other one, or choose another --port.`,
-    }),
+      /couldn't bind (?:HTTP server|to server) socket.*?hostname[:=] *([^,\s]*), port[:=] *(\d+)|couldn't bind (?:HTTP server|to server) socket.*?port: (\d+)|bind\(\) failed|Address already in use/,
+    explain: ({ 1: host, 2: port, 3: other }) => bindFailure(host, port ?? other),
   },
   {
     kind: "rpcUnreachable",
@@ -268,6 +274,20 @@ export const startExplanations: readonly Explanation[] = [
     }),
   },
 ];
+
+/** llama-server says the same for a port that is taken, a foreign address and a certificate it cannot read. */
+function bindFailure(host: string | undefined, port: string | undefined): { cause: Text; remedy: Text } {
+  if (host !== undefined && !/^(?:127\.[\d.]+|0\.0\.0\.0|::1?|localhost|)$/.test(host)) {
+    return {
+      cause: say`llama-server cannot listen on ${host}, port ${port ?? ""}: this machine has no such address, or the port is taken.`,
+      remedy: say`Name an address of this machine with --host, or choose another --port.`,
+    };
+  }
+  return {
+    cause: say`The port${port === undefined ? "" : ` ${port}`} is taken, most likely by another llama-server.`,
+    remedy: say`Stop the other one, or choose another --port. With --ssl-cert-file and --ssl-key-file, check that both can be read: that fails with the same words.`,
+  };
+}
 
 function valueCause(flag: string, why: string): Text {
   if (/^sto(i|f|d|ul|ull)\b/.test(why)) return say`The value of ${flag} is not a number.`;

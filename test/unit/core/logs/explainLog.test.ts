@@ -186,6 +186,30 @@ describe("facts of logs", () => {
     ]);
   });
 
+  // lines of llama-server build 11669: --host 203.0.113.9; a header of version 99; --lora /no.gguf
+  it.each([
+    [
+      "0.00.015.809 E srv         start: couldn't bind HTTP server socket, hostname: 203.0.113.9, port: 24004",
+      ["portInUse", "no such address"],
+    ],
+    [
+      "0.00.023.199 E srv         start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 22193",
+      ["portInUse", "port 22193 is taken"],
+    ],
+    [
+      "0.00.019.326 E gguf_init_from_reader: this GGUF file is version 99 but this software only supports up to version 3\n0.00.019.681 E cmn  common_init_: failed to load model 'badver.gguf'",
+      ["fileBroken", "version 99"],
+    ],
+    [
+      "0.00.796.093 E llama_adapter_lora_init: failed to open '/no.gguf': No such file or directory\n0.00.796.143 E cmn  common_init_: failed to load lora adapter '/no.gguf'",
+      ["fileMissing", "/no.gguf"],
+    ],
+  ])("tells why nothing serves: %j", (log, [kind, part = ""]) => {
+    const { events } = explainLog(log);
+    expect(events.map((event) => event.kind)).toEqual([kind]);
+    expect(events[0] && formatText(events[0].cause)).toContain(part);
+  });
+
   it("is quick with long lines and many lines", () => {
     const noise = (lines: number): string =>
       `${"x".repeat(20 * lines)}\n${"slot update_slots: id  0 | task 1 | something\n".repeat(lines)}`;
