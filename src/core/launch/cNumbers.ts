@@ -12,14 +12,22 @@ export function readInteger(text: string): CNumber {
 
 /** 64 bits; a negative number wraps around as in C++ and is given back as it was written. */
 export function readUnsigned(text: string): CNumber {
-  return read(text, /^[\s]*([+-]?\d+)/, (value) => Math.abs(value) < 2 ** 64);
+  return read(text, /^[\s]*([+-]?\d+)/, (_, written) => BigInt(written.replace(/^[+-]/, "")) < 2n ** 64n);
 }
 
 export function readFloat(text: string): CNumber {
+  return readReal(text, fitsFloat);
+}
+
+export function readDouble(text: string): CNumber {
+  return readReal(text, (value, written) => value !== 0 || !/[1-9]/.test(written.split(/e/i)[0] ?? ""));
+}
+
+function readReal(text: string, fits: (value: number, written: string) => boolean): CNumber {
   return read(
     text,
-    /^[\s]*([+-]?(?:0x[0-9a-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan))/i,
-    (value, written) => !Number.isFinite(value) === /inf|nan/i.test(written) && fitsFloat(value),
+    /^[\s]*([+-]?(?:0x[0-9a-f]+(?:p[+-]?\d+)?|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan))/i,
+    (value, written) => !Number.isFinite(value) === /inf|nan/i.test(written) && fits(value, written),
   );
 }
 
@@ -44,6 +52,10 @@ function toNumber(written: string): number {
   const lower = written.toLowerCase();
   if (lower.endsWith("nan")) return Number.NaN;
   if (lower.includes("inf")) return lower.startsWith("-") ? -Infinity : Infinity;
-  // JavaScript reads hexadecimal numbers without a sign only
+  // JavaScript reads hexadecimal numbers without a sign and without a binary exponent only
+  const [mantissa = "", exponent] = lower.startsWith("0x", /^[+-]/.test(lower) ? 1 : 0)
+    ? lower.split("p")
+    : [lower];
+  if (exponent !== undefined) return toNumber(mantissa) * 2 ** Number(exponent);
   return lower.startsWith("-") ? -Number(lower.slice(1)) : Number(lower.replace(/^\+/, ""));
 }

@@ -76,7 +76,7 @@ export const optionKinds: Readonly<Record<string, ValueKind>> = {
   "--lora-scaled": { kind: "scaledFiles" },
   "--control-vector-scaled": { kind: "scaledFiles" },
   "--logit-bias": { kind: "logitBias" },
-  "--json-schema": { kind: "json" },
+  "--json-schema": { kind: "json", object: true },
   "--chat-template-kwargs": { kind: "json" },
   "--parallel": { kind: "integer", except: 0 },
   "--sleep-idle-seconds": { kind: "integer", min: -1, except: 0 },

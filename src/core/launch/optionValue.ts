@@ -1,5 +1,5 @@
 import { say, type Text } from "../text";
-import { readFloat, readInteger, readUnsigned, type CNumber } from "./cNumbers";
+import { readDouble, readFloat, readInteger, readUnsigned, type CNumber } from "./cNumbers";
 
 /** What an option takes. Ranges are inclusive; `except` is one value inside the range that is refused. */
 export type ValueKind =
@@ -27,7 +27,7 @@ export type ValueKind =
   | { readonly kind: "cpuMask" }
   | { readonly kind: "cpuRange" }
   | { readonly kind: "logitBias" }
-  | { readonly kind: "json" }
+  | { readonly kind: "json"; readonly object?: boolean }
   | { readonly kind: "removed" }
   | { readonly kind: "two" };
 
@@ -97,7 +97,9 @@ export function checkValue(kind: ValueKind, text: string): ValueProblem | undefi
         ? undefined
         : bad(say`${quote(text)} is not TOKEN+BIAS or TOKEN-BIAS.`);
     case "json":
-      return isJson(text) ? undefined : bad(say`The value is not valid JSON.`);
+      return isJson(text) && (kind.object !== true || /^\s*\{/.test(text))
+        ? undefined
+        : bad(say`The value is not valid JSON.`);
     case "flag":
     case "text":
     case "path":
@@ -134,9 +136,9 @@ function checkFloat(kind: ValueKind & { kind: "number" }, text: string): ValuePr
 }
 
 function checkExact(kind: ValueKind & { kind: "exactNumbers" }, text: string): ValueProblem | undefined {
-  if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
-    return bad(say`${quote(text)} is not a number.`);
-  return Number(text) < (kind.min ?? -Infinity)
+  const number = readDouble(text);
+  if (!number.ok || number.rest.trim() !== "") return bad(say`${quote(text)} is not a number.`);
+  return number.value < (kind.min ?? -Infinity)
     ? bad(say`${quote(text)} is too small: at least ${String(kind.min)}.`)
     : undefined;
 }
@@ -181,9 +183,16 @@ function checkKeyValue(part: string): ValueProblem | undefined {
 }
 
 /** llama.cpp knows 512 CPUs. */
+/** Both ends are read by `stoull`; an empty one is the first or the last. */
 function isCpuRange(text: string): boolean {
-  const ends = /^(\d*)-(\d*)$/.exec(text);
-  return ends !== null && Number(ends[1]) < 512 && Number(ends[2]) < 512;
+  const dash = text.indexOf("-");
+  return dash >= 0 && [text.slice(0, dash), text.slice(dash + 1)].every(isCpu);
+}
+
+function isCpu(text: string): boolean {
+  if (text === "") return true;
+  const number = readUnsigned(text);
+  return number.ok && number.value >= 0 && number.value < 512;
 }
 
 function oneOf(

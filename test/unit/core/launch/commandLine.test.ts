@@ -114,4 +114,33 @@ describe("arguments of llama-server", () => {
     expect(options).toEqual({});
     expect(problems.filter(({ severity }) => severity === "error").length).toBeGreaterThan(6);
   });
+
+  // each as llama-server build 11669 answers
+  it.each([
+    ["--poll", "-18446744073709551615", true],
+    ["--poll", "18446744073709551615", true],
+    ["--poll", "18446744073709551616", false],
+    ["-j", "{}", true],
+    ["-j", "[]", false],
+    ["-j", "5", false],
+    ["--chat-template-kwargs", "5", true],
+    ["--spec-synth-len", "nan", true],
+    ["--spec-synth-len", "inf", true],
+    ["--spec-synth-len", "0x1p3", true],
+    ["--spec-synth-len", "5 ", true],
+    ["--spec-synth-len", "1x", false],
+    ["--spec-synth-len", "1e400", false],
+    ["--spec-synth-len", "1e-400", false],
+    ["-Cr", " 1 - 2", true],
+    ["-Cr", "1-2x", true],
+    ["-Cr", "1e-4", true],
+    ["-Cr", "-", true],
+    ["-Cr", "0-511", true],
+    ["-Cr", "0-512", false],
+    ["-Cr", "0--1", false],
+    ["-Cr", "x-2", false],
+  ])("%s %j is taken: %s", (flag, value, taken) => {
+    const errors = parseArguments([flag, value]).problems.filter(({ severity }) => severity === "error");
+    expect(errors.length === 0).toBe(taken);
+  });
 });
