@@ -106,7 +106,7 @@ function testsExitCode(page: Page, url: string, server: VscodeServer, signal: Ab
 
 /** The workbench reports exit code 0 also when the extension host crashed; the server's log knows. */
 async function endsNormally(server: VscodeServer): Promise<boolean> {
-  for (let attempt = 0; attempt < 100 && server.extensionHostEnds().length === 0; attempt++) {
+  for (let attempt = 0; attempt < 300 && server.extensionHostEnds().length === 0; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   const ends = server.extensionHostEnds();
