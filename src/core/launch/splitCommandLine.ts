@@ -31,15 +31,19 @@ export function splitCommands(text: string, shell: Shell): SimpleCommand[] {
   return new Splitter(text, rules[shell]).split();
 }
 
+/** What works between two quote characters. */
+interface QuoteRule {
+  readonly escape: string;
+  /** Two of them stand for one. */
+  readonly doubled: boolean;
+  /** Variables are put in. */
+  readonly expands: boolean;
+}
+
 interface ShellRules {
   readonly escape: string;
-  /**
-   * Quote characters and whether the escape character works inside; `doubled`: two of them stand for one; `expands`:
-   * variables are put in.
-   */
-  readonly quotes: Readonly<
-    Record<string, { readonly escape: string; readonly doubled: boolean; readonly expands: boolean }>
-  >;
+  /** By quote character. */
+  readonly quotes: Readonly<Record<string, QuoteRule>>;
   readonly separators: string;
   readonly comment?: string;
   readonly redirects: boolean;
@@ -276,10 +280,7 @@ class Splitter {
     else this.append(escaped, 2);
   }
 
-  private readQuoted(
-    quote: string,
-    rule: { readonly escape: string; readonly doubled: boolean; readonly expands: boolean },
-  ): void {
+  private readQuoted(quote: string, rule: QuoteRule): void {
     this.append("", 1);
     this.quoted = true;
     while (this.position < this.text.length) {
