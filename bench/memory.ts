@@ -4,8 +4,8 @@
  *   npx esbuild bench/memory.ts --bundle --platform=node --format=esm --packages=external --outfile=out/bench/memory.mjs \
  *     --define:import.meta.dirname="\"$PWD/test/unit/core/memory\"" && node out/bench/memory.mjs
  */
-import { breakdown } from "../src/core/memory/memoryBudget";
-import { buildNumber } from "../src/core/acceptance/slotContext";
+import { breakdown } from "../src/core/memory/budget/memoryBudget";
+import { buildNumber } from "../src/core/launch/slotContext";
 import { comparisons, grouped, percent, printed, relative } from "../test/unit/core/memory/errorTable";
 import { truth, type TruthRow } from "../test/unit/core/memory/fixtures";
 import { modelOfCase, optionsOfCase, usableCases } from "../test/unit/core/memory/publicCases";

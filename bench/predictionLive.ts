@@ -12,10 +12,10 @@ import { formatText } from "../src/core/format";
 import { progressSpans } from "../src/core/prefill/liveEta";
 import { naiveSeconds } from "../src/core/prefill/naive";
 import { predict } from "../src/core/prefill/predict";
-import { startMonitor } from "../src/node/monitor";
-import { listeningProcess } from "../src/node/monitorLinux";
-import { runServerProbe } from "../src/node/serverProbe";
-import { streamCompletion } from "../src/node/serverProbeStream";
+import { startMonitor } from "../src/node/machine/monitor";
+import { listeningProcess } from "../src/node/machine/monitorLinux";
+import { runServerProbe } from "../src/app/serverProbe";
+import { streamCompletion } from "../src/node/llamaServer/serverProbeStream";
 import { forgedModel, type ForgeOptions } from "../test/support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../test/support/llamaCpp";
 

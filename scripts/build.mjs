@@ -28,8 +28,8 @@ function programs({ production, outdir }) {
   return [
     extension,
     parts,
-    { ...node, entryPoints: { languageServer: "src/server/main.ts" } },
-    { ...node, entryPoints: { worker: "src/node/worker.ts" } },
+    { ...node, entryPoints: { languageServer: "src/languageServer/main.ts" } },
+    { ...node, entryPoints: { worker: "src/node/tokenizer/worker.ts" } },
     {
       ...node,
       entryPoints: { cli: "src/cli.ts" },

@@ -5,7 +5,7 @@ import path from "node:path";
 const bundleName = "extensionParts";
 
 /** Rooms whose modules hold no state that the extension's own bundle shares. */
-const movable = /^(src\/(core|node)\/|node_modules\/)/;
+const movable = /^(src\/(core|node|app)\/|node_modules\/)/;
 
 /**
  * Two programs: the extension, and its parts, which are known once the extension was built.

@@ -1,7 +1,7 @@
 import type { Outside } from "./client/commandTable";
-import type { Estimator } from "./client/estimator";
-import type { WhatIfOutside } from "./client/whatIfDesk";
-import type { Disposable } from "./client/lifecycle";
+import type { Estimator } from "./client/estimate/estimator";
+import type { WhatIfOutside } from "./client/panel/whatIfDesk";
+import type { Disposable } from "./client/editor/lifecycle";
 import { Estimates, type EstimatesOptions } from "./extensionEstimates";
 import { probeOf } from "./extensionProbe";
 import { discoverServers, lockedServer, offeredModels, serverOptions } from "./extensionServers";
@@ -22,17 +22,17 @@ export function extensionAdapters(options: EstimatesOptions): Disposable & {
     outside: {
       discoverServers: (signal) => discoverServers(settings.value, nearby, signal),
       findModels: async (signal) => {
-        const { findModels } = await import("./node/modelFinder");
+        const { findModels } = await import("./node/gguf/modelFinder");
         return findModels({ folders: settings.value.modelFolders }, signal);
       },
       packPrompt: (request, signal) => estimates.packPrompt(request, signal),
       countText: (text, signal) => estimates.countText(text, signal),
       changedFiles: async (folder, scope, signal) => {
-        const { changedFiles } = await import("./node/gitChanges");
+        const { changedFiles } = await import("./node/files/gitChanges");
         return changedFiles(folder, scope, signal);
       },
       changesAsDiff: async (folder, scope, signal) => {
-        const { changesAsDiff } = await import("./node/gitChanges");
+        const { changesAsDiff } = await import("./node/files/gitChanges");
         return changesAsDiff(folder, scope, signal);
       },
       probe: (callbacks, signal) => estimates.probe(callbacks, signal),

@@ -1,6 +1,6 @@
 import { workspace } from "vscode";
-import type { ProbeCallbacks } from "./client/depthProbe";
-import type { Settings } from "./client/settings";
+import type { ProbeCallbacks } from "./client/speed/depthProbe";
+import type { Settings } from "./client/editor/settings";
 import { refuseSecondCopy } from "./core/bench/secondCopy";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { valueOf } from "./core/known";
@@ -9,8 +9,8 @@ import type { DepthCurve } from "./core/prefill/depthCurve";
 import type { EstimateParts } from "./core/report/estimate";
 import { say } from "./core/text";
 import { UserError } from "./core/userError";
-import type { HistoryStore } from "./node/historyStore";
-import type { LlamaProgramName } from "./node/llamaPrograms";
+import type { HistoryStore } from "./app/historyStore";
+import type { LlamaProgramName } from "./node/machine/llamaPrograms";
 
 /** What llama-bench needs to measure the setup an estimate is made for. */
 export interface BenchSetup {
@@ -47,7 +47,7 @@ async function modelFile(
   settings: Settings,
 ): Promise<Pick<LaunchOptions, "model">> {
   if (!model.known) return {};
-  const { isThere } = await import("./node/isThere");
+  const { isThere } = await import("./node/waiting/isThere");
   for (const path of [valueOf(server)?.facts.model.path, settings.model]) {
     if (path !== undefined && path !== "" && (await isThere(path))) return { model: path };
   }
@@ -63,7 +63,7 @@ export async function llamaProgram({ llamaCppFolder }: Settings, name: LlamaProg
       say`Trust it first.`,
     );
   }
-  const { findLlamaProgram } = await import("./node/llamaPrograms");
+  const { findLlamaProgram } = await import("./node/machine/llamaPrograms");
   const found = await findLlamaProgram(name, llamaCppFolder);
   if (found !== undefined) return found;
   throw new UserError(
@@ -86,7 +86,7 @@ export async function benchProbe(
     throw new UserError(server.reason ?? "refused", server.why, server.remedy);
   }
   const { program, options, context } = await benchSetup(parts, settings);
-  const { benchProbeAndRemember } = await import("./node/depthProbe");
+  const { benchProbeAndRemember } = await import("./app/probe");
   const request = { program, options, maxDepth: context, budgetSeconds: settings.probeSeconds, ...callbacks };
   return benchProbeAndRemember(request, history, signal);
 }

@@ -1,27 +1,27 @@
 import { Uri, workspace } from "vscode";
-import type { EstimateRequest, Estimator, Renewed } from "./client/estimator";
-import type { ApiKeys } from "./client/secrets";
-import type { Settings } from "./client/settings";
-import type { SettingsStore } from "./client/settingsStore";
-import { unsavedTexts } from "./client/unsavedTexts";
-import type { ProbeCallbacks } from "./client/depthProbe";
+import type { EstimateRequest, Estimator, Renewed } from "./client/estimate/estimator";
+import type { ApiKeys } from "./client/servers/secrets";
+import type { Settings } from "./client/editor/settings";
+import type { SettingsStore } from "./client/editor/settingsStore";
+import { unsavedTexts } from "./client/estimate/unsavedTexts";
+import type { ProbeCallbacks } from "./client/speed/depthProbe";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { formatText } from "./core/format";
 import type { LaunchOptions } from "./core/launch/launchOptions";
 import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
 import type { EstimateParts } from "./core/report/estimate";
-import type { FileRef, WalkOptions } from "./core/tokens/files";
+import type { FileRef, WalkOptions } from "./core/files/files";
 import type { PackTemplate } from "./core/tokens/pack";
 import type { LaunchChange } from "./core/launch/launchChange";
-import type { ContextTable } from "./core/memory/contextTable";
+import type { ContextTable } from "./core/memory/budget/contextTable";
 import type { GaugeReport } from "./core/report/gaugeReport";
 import type { Judged } from "./core/report/whatIf";
 import { countingMayCrash, isExact } from "./core/tokens/tokenCount";
 import { gatherPartsAskingForKey, serverOptions, type ServersNearby } from "./extensionServers";
-import type { FitProbe } from "./node/fitProbe";
-import type { HistoryStore } from "./node/historyStore";
-import type { OpenVocabularies } from "./node/openVocabularies";
-import type { SharedWork } from "./node/sharedWork";
+import type { FitProbe } from "./node/machine/fitProbe";
+import type { HistoryStore } from "./app/historyStore";
+import type { OpenVocabularies } from "./node/tokenizer/openVocabularies";
+import type { SharedWork } from "./node/waiting/sharedWork";
 
 export interface EstimatesOptions {
   readonly settings: SettingsStore;
@@ -140,7 +140,7 @@ export class Estimates {
       const { benchProbe } = await import("./extensionBench");
       return benchProbe(parts, settings, report, await this.history(), signal);
     }
-    const { probeAndRemember } = await import("./node/depthProbe");
+    const { probeAndRemember } = await import("./app/probe");
     const { url, role, model } = server.value.facts;
     const apiKey = await this.options.keys.get(url);
     return probeAndRemember(
@@ -186,26 +186,26 @@ export class Estimates {
       keys,
       signal,
     );
-    const { calibratedParts } = await import("./node/calibratedParts");
+    const { calibratedParts } = await import("./app/tokenizerChoice");
     const calibrated = await calibratedParts(parts, { openVocabulary, ...model }, signal);
     return { ...calibrated, countCache: (fingerprint) => this.countCache(fingerprint) };
   }
 
   /** What llama-fit-params said is remembered between estimates. */
   private fitProbe(): Promise<FitProbe> {
-    this.probed ??= import("./node/fitProbe").then(({ FitProbe: Probe }) => new Probe());
+    this.probed ??= import("./node/machine/fitProbe").then(({ FitProbe: Probe }) => new Probe());
     return this.probed;
   }
 
   private async history(): Promise<HistoryStore> {
-    const { HistoryStore: Store } = await import("./node/historyStore");
+    const { HistoryStore: Store } = await import("./app/historyStore");
     return new Store(this.options.cacheFolder);
   }
 
   private openVocabularies(): Promise<OpenVocabularies> {
     this.vocabularies ??= (async () => {
-      const { OpenVocabularies: Opened } = await import("./node/openVocabularies");
-      const { openGgufTokenizer } = await import("./node/ggufTokenizer");
+      const { OpenVocabularies: Opened } = await import("./node/tokenizer/openVocabularies");
+      const { openGgufTokenizer } = await import("./node/tokenizer/ggufTokenizer");
       const { cacheFolder: cacheDir, log } = this.options;
       const onCrash = (cause: Error): void =>
         log.error("A counting thread died; its work is done again", cause);
@@ -222,14 +222,14 @@ export class Estimates {
   }
 
   private async openCountCache(fingerprint: string): Promise<CountCache> {
-    const { openCountCache } = await import("./node/countCache");
+    const { openCountCache } = await import("./node/files/countCache");
     const { cacheFolder: folder, version } = this.options;
     return openCountCache({ folder, fingerprint: `${version} ${fingerprint}` });
   }
 
   /** The files on disk as VS Code reads them, with what is not saved yet as it stands on screen. */
   private async files(signal: AbortSignal): Promise<FileSource> {
-    const { workspaceFiles } = await import("./node/workspaceFiles");
+    const { workspaceFiles } = await import("./node/files/workspaceFiles");
     const { overlayFiles } = await import("./core/tokens/overlayFiles");
     const globalExcludesFile = await this.globalExcludesFile(signal);
     const decodeForeign = async (bytes: Uint8Array, file: string): Promise<string> =>
@@ -245,8 +245,8 @@ export class Estimates {
   private async globalExcludesFile(signal: AbortSignal): Promise<string | undefined> {
     const folder = workspace.workspaceFolders?.[0]?.uri;
     if (!workspace.isTrusted || folder?.scheme !== "file") return undefined;
-    const { globalExcludesFile } = await import("./node/gitChanges");
-    const { SharedWork: Shared } = await import("./node/sharedWork");
+    const { globalExcludesFile } = await import("./node/files/gitChanges");
+    const { SharedWork: Shared } = await import("./node/waiting/sharedWork");
     if (this.excludesFile?.abandoned !== false) {
       this.excludesFile = new Shared((its) => globalExcludesFile(folder.fsPath, its));
     }
@@ -279,10 +279,10 @@ function packTemplate({ packTemplate: format, packOrder: order }: Settings): Pac
 /** A command line as it would be typed in the shell of this system. */
 async function launchOptions({ serverArguments }: Settings, log: Log): Promise<LaunchOptions> {
   const { parseArguments } = await import("./core/launch/commandLine");
-  const { splitCommandLine } = await import("./core/launch/splitCommandLine");
+  const { splitCommandLine } = await import("./core/scripts/splitCommandLine");
   const shell = process.platform === "win32" ? "powershell" : "posix";
   const { options, problems } = parseArguments(splitCommandLine(serverArguments, shell), process.env);
   for (const { message } of problems) log.warn(`llamaGauge.serverArguments: ${formatText(message)}`);
-  const { systemOptions } = await import("./node/systemOptions");
+  const { systemOptions } = await import("./node/machine/systemOptions");
   return { ...(await systemOptions()), ...options };
 }

@@ -1,19 +1,19 @@
 import path from "node:path";
-import { registerCommands } from "./client/commands";
-import type { Gauge } from "./client/gauge";
-import { ladderCommands } from "./client/ladderCommands";
-import { LadderDesk, type LadderOutside, type LadderRequest } from "./client/ladderDesk";
-import { LadderPlanChecks } from "./client/ladderPlanChecks";
-import { DisposableStore, type Disposable } from "./client/lifecycle";
-import type { GaugePanel } from "./client/panel";
-import type { ApiKeys } from "./client/secrets";
-import type { ServerStarter } from "./client/serverStarter";
-import type { LadderRecord } from "./core/ladder/record";
-import type { ShownLadder } from "./core/ladder/shownLadder";
+import { registerCommands } from "./client/editor/commands";
+import type { Gauge } from "./client/estimate/gauge";
+import { ladderCommands } from "./client/ladder/ladderCommands";
+import { LadderDesk, type LadderOutside, type LadderRequest } from "./client/ladder/ladderDesk";
+import { LadderPlanChecks } from "./client/ladder/ladderPlanChecks";
+import { DisposableStore, type Disposable } from "./client/editor/lifecycle";
+import type { GaugePanel } from "./client/panel/panel";
+import type { ApiKeys } from "./client/servers/secrets";
+import type { ServerStarter } from "./client/servers/serverStarter";
+import type { LadderRecord } from "./core/ladder/score/record";
+import type { ShownLadder } from "./core/ladder/report/shownLadder";
 import type { Log } from "./core/ports";
 import type { ConnectedServer, EstimateParts } from "./core/report/estimate";
 import { UserError } from "./core/userError";
-import type { KeptLadder, LadderLibrary } from "./node/ladderLibrary";
+import type { KeptLadder, LadderLibrary } from "./node/ladder/ladderLibrary";
 
 /** What ladders need of the rest: who answers, what is known of it, and where things are kept. */
 export interface LadderParts {
@@ -42,16 +42,16 @@ export function startLadders(parts: LadderParts): Disposable {
 function ladderOutside(parts: LadderParts): LadderOutside {
   const { adapters, starter } = parts;
   const library = async (): Promise<LadderLibrary> => {
-    const { LadderLibrary: Library } = await import("./node/ladderLibrary");
+    const { LadderLibrary: Library } = await import("./node/ladder/ladderLibrary");
     return new Library(path.join(parts.cacheFolder, "ladders"));
   };
   return {
     planText: async (signal) => {
-      const { planTextFor } = await import("./core/ladder/planText");
+      const { planTextFor } = await import("./core/ladder/plan/planText");
       return planTextFor(connected(await adapters.surroundings(signal)).facts);
     },
     checkPlan: async (text) => {
-      const { planProblem } = await import("./node/ladderPlanFile");
+      const { planProblem } = await import("./node/ladder/ladderPlanFile");
       return planProblem(text);
     },
     kept: async (signal) => {
@@ -59,9 +59,9 @@ function ladderOutside(parts: LadderParts): LadderOutside {
       return Promise.all(kept.map((ladder) => shown(ladder, kept)));
     },
     samePlan: async (text, signal) => {
-      const { parsePlanText } = await import("./node/ladderPlanFile");
-      const { hashOf } = await import("./node/ladderRun");
-      const { planIdentity } = await import("./core/ladder/plan");
+      const { parsePlanText } = await import("./node/ladder/ladderPlanFile");
+      const { hashOf } = await import("./app/ladderRun");
+      const { planIdentity } = await import("./core/ladder/plan/plan");
       const hash = hashOf(planIdentity(parsePlanText(text)));
       const kept = await (await library()).list(signal);
       const found = kept.find(({ record }) => record.header.planHash === hash);
@@ -71,17 +71,17 @@ function ladderOutside(parts: LadderParts): LadderOutside {
     report: async (id, format, folder, signal) => {
       const kept = await (await library()).list(signal);
       const ladder = await (await library()).get(id, signal);
-      const { earlierOf } = await import("./node/ladderLibrary");
-      const { ladderReport } = await import("./core/ladder/ladderReport");
-      const { ladderMarkdown } = await import("./core/ladder/reportMarkdown");
-      const { reportJson } = await import("./core/ladder/reportJson");
+      const { earlierOf } = await import("./node/ladder/ladderLibrary");
+      const { ladderReport } = await import("./core/ladder/report/ladderReport");
+      const { ladderMarkdown } = await import("./core/ladder/report/reportMarkdown");
+      const { reportJson } = await import("./core/ladder/report/reportJson");
       const { header } = ladder.record;
       const report = ladderReport(ladder.record, earlierOf(ladder, kept), folder);
       return format === "markdown" ? ladderMarkdown(report, header, folder) : reportJson(report, header);
     },
     compare: async (first, other, signal) => {
-      const { compareLadders } = await import("./core/ladder/compareLadders");
-      const { comparisonMarkdown } = await import("./core/ladder/comparisonMarkdown");
+      const { compareLadders } = await import("./core/ladder/report/compareLadders");
+      const { comparisonMarkdown } = await import("./core/ladder/report/comparisonMarkdown");
       const from = await library();
       const [one, two] = [await from.get(first, signal), await from.get(other, signal)];
       return comparisonMarkdown(compareLadders(one.record, two.record), {
@@ -90,8 +90,8 @@ function ladderOutside(parts: LadderParts): LadderOutside {
       });
     },
     diagnosis: async (about, signal) => {
-      const { readFacts } = await import("./core/ladder/diagnosisFacts");
-      const { logTail } = await import("./node/serverStart");
+      const { readFacts } = await import("./core/ladder/diagnosis/diagnosisFacts");
+      const { logTail } = await import("./node/llamaServer/serverStart");
       const { explainLog } = await import("./core/logs/explainLog");
       const gathered = await adapters.surroundings(signal);
       const server = gathered.server.known ? gathered.server.value.facts : undefined;
@@ -123,8 +123,8 @@ function connected({ server }: EstimateParts): ConnectedServer {
 }
 
 async function shown(ladder: KeptLadder, all: readonly KeptLadder[]): Promise<ShownLadder> {
-  const { earlierOf } = await import("./node/ladderLibrary");
-  const { shownLadder } = await import("./core/ladder/shownLadder");
+  const { earlierOf } = await import("./node/ladder/ladderLibrary");
+  const { shownLadder } = await import("./core/ladder/report/shownLadder");
   return shownLadder(ladder.id, ladder.record, earlierOf(ladder, all));
 }
 
@@ -134,11 +134,11 @@ async function run(
   request: LadderRequest,
   signal: AbortSignal,
 ): Promise<ShownLadder> {
-  const { parsePlanText } = await import("./node/ladderPlanFile");
-  const { hashOf, runLadder } = await import("./node/ladderRun");
-  const { planIdentity } = await import("./core/ladder/plan");
-  const { LadderWatch } = await import("./core/ladder/ladderWatch");
-  const { shownLadder } = await import("./core/ladder/shownLadder");
+  const { parsePlanText } = await import("./node/ladder/ladderPlanFile");
+  const { hashOf, runLadder } = await import("./app/ladderRun");
+  const { planIdentity } = await import("./core/ladder/plan/plan");
+  const { LadderWatch } = await import("./core/ladder/report/ladderWatch");
+  const { shownLadder } = await import("./core/ladder/report/shownLadder");
   const former = request.kind === "goOn" ? await library.get(request.id, signal) : undefined;
   const plan = request.kind === "new" ? parsePlanText(request.text) : former?.record.header.plan;
   if (plan === undefined) throw new Error("no plan");
@@ -199,12 +199,12 @@ async function remember(
   { launch, curve, server }: EstimateParts,
   began: number,
 ): Promise<void> {
-  const { historyOfLadder } = await import("./core/ladder/ladderHistory");
+  const { historyOfLadder } = await import("./core/ladder/report/ladderHistory");
   const { serverCurveKey } = await import("./core/bench/serverCurveKey");
   if (!server.known) return;
   const key = serverCurveKey(server.value.facts, launch);
   const known = curve.known ? curve.value : undefined;
   const line = historyOfLadder(record, { id, key, at: began, seconds: (Date.now() - began) / 1000, known });
-  const { HistoryStore } = await import("./node/historyStore");
+  const { HistoryStore } = await import("./app/historyStore");
   await new HistoryStore(parts.cacheFolder).append(line);
 }

@@ -1,8 +1,8 @@
 import { stat } from "node:fs/promises";
-import type { LanguageClientOutside } from "./client/languageClient";
-import type { HistoryRecord } from "./core/bench/historyRecord";
+import type { LanguageClientOutside } from "./client/language/languageClient";
+import type { HistoryRecord } from "./core/history/historyRecord";
 import type { Model } from "./core/model/model";
-import type { MemoryDevice } from "./core/memory/devices";
+import type { MemoryDevice } from "./core/memory/devices/devices";
 import type { SectionWait } from "./core/preset/sectionWait";
 import type { SectionCostRequest } from "./core/protocol/serverRequests";
 import { UserError } from "./core/userError";
@@ -54,7 +54,7 @@ export function languageOutside({
 
   /** Read again only where the file has changed: every section asks. */
   async function measuredSpeeds(signal: AbortSignal): Promise<readonly HistoryRecord[]> {
-    const { HistoryStore } = await import("./node/historyStore");
+    const { HistoryStore } = await import("./app/historyStore");
     const store = new HistoryStore(historyFolder);
     const stamp = await stampOf(store.file).catch(() => undefined);
     if (stamp === undefined) return [];
@@ -89,7 +89,7 @@ export function languageOutside({
     sectionCost: async (asked, signal) => {
       const model = await modelAt(asked.modelPath, signal);
       if (model === undefined) return undefined;
-      const { inheritedOptions } = await import("./node/systemOptions");
+      const { inheritedOptions } = await import("./node/machine/systemOptions");
       const request = { ...asked, options: { ...(await inheritedOptions()), ...asked.options } };
       const { sectionBudget, sectionCost } = await import("./core/preset/sectionCost");
       const margin = marginBytes();
@@ -98,11 +98,11 @@ export function languageOutside({
       return sectionCost(budget, await waitOf(request, budget.report.context.nCtxPerSlot, signal));
     },
     cachedModel: async ({ hfRepo, hfFile }, signal) => {
-      const { cachedModelFile } = await import("./node/hubCache");
+      const { cachedModelFile } = await import("./node/gguf/hubCache");
       return cachedModelFile(hfRepo, hfFile, signal);
     },
     repositories: async (signal) => {
-      const { cachedRepositories } = await import("./node/hubCache");
+      const { cachedRepositories } = await import("./node/gguf/hubCache");
       return cachedRepositories(signal);
     },
   };
@@ -114,13 +114,13 @@ async function stampOf(file: string): Promise<string> {
 }
 
 async function readModel(path: string, signal: AbortSignal): Promise<Model> {
-  const { readGgufHeader } = await import("./node/ggufModelSource");
+  const { readGgufHeader } = await import("./node/gguf/ggufModelSource");
   const { modelOf } = await import("./core/model/modelOf");
   return modelOf(await readGgufHeader(path, signal));
 }
 
 async function measure(signal: AbortSignal): Promise<readonly MemoryDevice[]> {
-  const { budgetDevices, measureMemory } = await import("./node/devices");
+  const { budgetDevices, measureMemory } = await import("./node/machine/devices");
   return measureMemory({}, signal).then(budgetDevices, () => []);
 }
 

@@ -1,11 +1,11 @@
 import { window, workspace } from "vscode";
-import type { Gauge } from "./client/gauge";
-import type { WatchMemory } from "./client/livePanel";
-import { MemoryLook } from "./client/memoryLook";
+import type { Gauge } from "./client/estimate/gauge";
+import type { WatchMemory } from "./client/panel/livePanel";
+import { MemoryLook } from "./client/panel/memoryLook";
 
 /** Measures this machine's memory until it is disposed. */
 export const watchMemory: WatchMemory = async (serverUrl, show) => {
-  const node = await import("./node/liveMemory");
+  const node = await import("./node/machine/liveMemory");
   const watch = node.watchMemory(serverUrl === undefined ? {} : { serverUrl }, show);
   return { dispose: () => watch.stop() };
 };
@@ -15,7 +15,7 @@ export function memoryLook(gauge: Gauge): MemoryLook {
   return new MemoryLook({
     gauge,
     look: async (serverUrl, signal) => {
-      const { lookAtMemory } = await import("./node/liveMemory");
+      const { lookAtMemory } = await import("./node/machine/liveMemory");
       return lookAtMemory(serverUrl === undefined ? {} : { serverUrl }, signal);
     },
     isSeen: () => window.state.focused && workspace.isTrusted,

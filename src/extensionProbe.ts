@@ -1,5 +1,5 @@
-import type { ProbeTarget } from "./client/probeSection";
-import type { Probe } from "./client/depthProbe";
+import type { ProbeTarget } from "./client/speed/probeSection";
+import type { Probe } from "./client/speed/depthProbe";
 
 /** The depth probe of a server whose options are known; what it finds is kept in the history. */
 export function probeOf(
@@ -7,9 +7,9 @@ export function probeOf(
   { historyFolder, budgetSeconds }: { readonly historyFolder: string; readonly budgetSeconds: number },
 ): Probe {
   return async (callbacks, signal) => {
-    const { HistoryStore } = await import("./node/historyStore");
-    const { probeAndRemember } = await import("./node/depthProbe");
-    const { inheritedOptions } = await import("./node/systemOptions");
+    const { HistoryStore } = await import("./app/historyStore");
+    const { probeAndRemember } = await import("./app/probe");
+    const { inheritedOptions } = await import("./node/machine/systemOptions");
     const options = { ...(await inheritedOptions()), ...launch };
     const request = {
       url,

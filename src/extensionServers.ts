@@ -1,15 +1,15 @@
 import { workspace } from "vscode";
-import { askForApiKey } from "./client/apiKeyPrompt";
-import type { OfferedModel } from "./client/routerModelChoice";
-import type { ApiKeys } from "./client/secrets";
-import type { ServerCandidate } from "./client/serverChoice";
-import type { Settings } from "./client/settings";
-import { localized } from "./client/vscodeText";
-import type { ServerAddress } from "./core/launch/serverAddresses";
+import { askForApiKey } from "./client/servers/apiKeyPrompt";
+import type { OfferedModel } from "./client/servers/routerModelChoice";
+import type { ApiKeys } from "./client/servers/secrets";
+import type { ServerCandidate } from "./client/servers/serverChoice";
+import type { Settings } from "./client/editor/settings";
+import { localized } from "./client/editor/vscodeText";
+import type { ServerAddress } from "./core/servers/serverAddresses";
 import type { EstimateParts } from "./core/report/estimate";
 import { count, say } from "./core/text";
-import type { Setup } from "./node/estimateParts";
-import type { DiscoveryOptions } from "./node/serverDiscovery";
+import type { Setup } from "./app/situation";
+import type { DiscoveryOptions } from "./node/llamaServer/serverDiscovery";
 
 /** A server started from this window. */
 export interface AttachedServer {
@@ -47,7 +47,7 @@ export async function gatherPartsAskingForKey(
   keys: ApiKeys,
   signal: AbortSignal,
 ): Promise<EstimateParts> {
-  const { gatherParts } = await import("./node/estimateParts");
+  const { gatherParts } = await import("./app/situation");
   const parts = await gatherParts(setup, signal);
   if (parts.server.known || parts.server.reason !== "unauthorized" || setup.server === "none") return parts;
   const { configured } = setup.server;
@@ -67,7 +67,7 @@ export async function lockedServer(
   options: DiscoveryOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { discoverServer } = await import("./node/serverDiscovery");
+  const { discoverServer } = await import("./node/llamaServer/serverDiscovery");
   const { tries } = await discoverServer(options, signal);
   return tries.find(({ outcome }) => typeof outcome !== "string" && outcome.reason === "unauthorized")?.url;
 }
@@ -78,8 +78,8 @@ export async function discoverServers(
   nearby: ServersNearby,
   signal: AbortSignal,
 ): Promise<readonly ServerCandidate[]> {
-  const { discoverServer } = await import("./node/serverDiscovery");
-  const { sourceText } = await import("./core/launch/serverAddresses");
+  const { discoverServer } = await import("./node/llamaServer/serverDiscovery");
+  const { sourceText } = await import("./core/servers/serverAddresses");
   const { tries } = await discoverServer(await unconfigured(nearby), signal);
   const candidates = tries.flatMap(({ url, source, outcome, facts }): readonly ServerCandidate[] => {
     const from = localized(sourceText(source));
@@ -109,7 +109,7 @@ export async function offeredModels(
   keys: ApiKeys,
   signal: AbortSignal,
 ): Promise<readonly OfferedModel[]> {
-  const { offeredModels: ask } = await import("./node/offeredModels");
+  const { offeredModels: ask } = await import("./node/llamaServer/offeredModels");
   const apiKey = await keys.get(url);
   return ask({ url, ...(apiKey !== undefined && { apiKey }) }, signal);
 }

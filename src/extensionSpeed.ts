@@ -1,20 +1,20 @@
 import { window } from "vscode";
-import type { Probe } from "./client/depthProbe";
-import type { Gauge } from "./client/gauge";
-import { registerCommands } from "./client/commands";
-import { DisposableStore, type Disposable } from "./client/lifecycle";
-import { LiveServer } from "./client/liveServer";
-import type { GaugePanel } from "./client/panel";
+import type { Probe } from "./client/speed/depthProbe";
+import type { Gauge } from "./client/estimate/gauge";
+import { registerCommands } from "./client/editor/commands";
+import { DisposableStore, type Disposable } from "./client/editor/lifecycle";
+import { LiveServer } from "./client/speed/liveServer";
+import type { GaugePanel } from "./client/panel/panel";
 import type { Outside } from "./client/commandTable";
-import type { ApiKeys } from "./client/secrets";
-import type { Settings } from "./client/settings";
-import type { SettingsStore } from "./client/settingsStore";
-import { SpeedBoard } from "./client/speedBoard";
-import { speedCommands } from "./client/speedCommands";
-import type { ComparisonSetup, SpeedOutside } from "./client/speedOutside";
-import { SpeedStatus } from "./client/speedStatus";
+import type { ApiKeys } from "./client/servers/secrets";
+import type { Settings } from "./client/editor/settings";
+import type { SettingsStore } from "./client/editor/settingsStore";
+import { SpeedBoard } from "./client/speed/speedBoard";
+import { speedCommands } from "./client/speed/speedCommands";
+import type { ComparisonSetup, SpeedOutside } from "./client/speed/speedOutside";
+import { SpeedStatus } from "./client/speed/speedStatus";
 import type { AgreementSample } from "./core/bench/comparison";
-import type { HistoryRecord } from "./core/bench/historyRecord";
+import type { HistoryRecord } from "./core/history/historyRecord";
 import { planText } from "./core/bench/probePlan";
 import { knownOr, unknown, valueOf } from "./core/known";
 import { serverDefaults, type LaunchOptions } from "./core/launch/launchOptions";
@@ -25,7 +25,7 @@ import type { EstimateParts } from "./core/report/estimate";
 import { say } from "./core/text";
 import { benchSetup, llamaProgram, type BenchSetup } from "./extensionBench";
 import type { extensionAdapters } from "./extensionAdapters";
-import type { HistoryStore } from "./node/historyStore";
+import type { HistoryStore } from "./app/historyStore";
 
 export interface SpeedParts {
   readonly settings: () => Settings;
@@ -62,7 +62,7 @@ export function startSpeed(parts: SpeedDeskParts): Disposable & {
     last: adapters.lastParts,
     apiKey: (url) => keys.get(url),
     history: async () => {
-      const { HistoryStore: Store } = await import("./node/historyStore");
+      const { HistoryStore: Store } = await import("./app/historyStore");
       return new Store(cacheFolder);
     },
   });
@@ -122,7 +122,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
     benchSetup(await parts.gather(signal), parts.settings());
   return {
     runs: async (signal) => {
-      const { runSummaries } = await import("./core/bench/runSummary");
+      const { runSummaries } = await import("./core/history/runSummary");
       const { records, newer, broken } = await (await parts.history()).read(signal);
       return { runs: runSummaries(records), unreadable: newer + broken };
     },
@@ -133,7 +133,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
     comparisonPrices: async (signal) => {
       const { program, options, context, curve } = await setupOf(signal);
       const { feasibilityOf, planComparisons } = await import("./core/bench/comparisonPlan");
-      const { measureFirstTokens } = await import("./node/llamaBenchProbe");
+      const { measureFirstTokens } = await import("./node/llamaBench/llamaBenchProbe");
       const seen =
         (curve && feasibilityOf(curve)) ?? (await measureFirstTokens({ program, options }, signal));
       return planComparisons(seen, context);
@@ -142,7 +142,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
       const { program, options, context, curve } = await setupOf(signal);
       const { comparisonPlanText, feasibilityOf, planComparisons } =
         await import("./core/bench/comparisonPlan");
-      const { runComparison, recordOfComparison } = await import("./node/llamaBenchCompare");
+      const { runComparison, recordOfComparison } = await import("./node/llamaBench/llamaBenchCompare");
       const seen = curve && feasibilityOf(curve);
       const plan = seen && planComparisons(seen, context).find(({ depth }) => depth === choice.depth);
       if (plan !== undefined) report.plan(comparisonPlanText(plan));
@@ -166,7 +166,7 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
     },
     currentRun: (signal) => currentRun(parts, signal),
     recordBaseline: async (runId, label, signal) => {
-      const { recordBaseline } = await import("./node/speedHistory");
+      const { recordBaseline } = await import("./app/measurements");
       await recordBaseline(await parts.history(), runId, label, signal);
     },
     baselines: async (signal) => {
@@ -178,12 +178,12 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
         .toReversed();
     },
     besideBaseline: async (choice, signal) => {
-      const { besideBaseline } = await import("./node/speedHistory");
+      const { besideBaseline } = await import("./app/measurements");
       return besideBaseline(await parts.history(), choice, signal);
     },
     currentKey: async (signal) => keyOf(await parts.gather(signal), parts.settings()),
     importRuns: async (file, key, signal) => {
-      const { importRuns } = await import("./node/speedHistory");
+      const { importRuns } = await import("./app/measurements");
       const records = await importRuns(await parts.history(), file, key, signal);
       return {
         curves: records.length,
@@ -191,13 +191,13 @@ export function speedOutside(parts: SpeedParts): SpeedOutside {
       };
     },
     exportHistory: async (format, file, signal) => {
-      const { exportHistory } = await import("./node/speedHistory");
+      const { exportHistory } = await import("./app/measurements");
       return exportHistory(await parts.history(), format, file, signal);
     },
     look: async (counters, signal) => {
       const facts = valueOf(parts.last()?.server ?? noServer)?.facts;
       if (facts === undefined) return undefined;
-      const { lookAtServer } = await import("./node/slotLook");
+      const { lookAtServer } = await import("./node/llamaServer/slotLook");
       const { url, role, model } = facts;
       const apiKey = await parts.apiKey(url);
       return lookAtServer(
@@ -278,7 +278,7 @@ async function agreementOf(
   signal: AbortSignal,
 ): Promise<AgreementSample | undefined> {
   if (!changesAnswers.has(varied.option)) return undefined;
-  const { sampleAgreement } = await import("./node/agreementSample");
+  const { sampleAgreement } = await import("./app/agreement");
   const sample = await knownOr(
     llamaProgram(parts.settings(), "llama-server").then((program) =>
       sampleAgreement({ program, options, varied, values, timeoutSeconds: 600 }, signal),

@@ -1,7 +1,7 @@
 import path from "node:path";
-import type { StartOutside } from "./client/serverStarter";
-import type { Settings } from "./client/settings";
-import { planStart } from "./core/launch/startPlan";
+import type { StartOutside } from "./client/servers/serverStarter";
+import type { Settings } from "./client/editor/settings";
+import { planStart } from "./core/servers/startPlan";
 import { say } from "./core/text";
 import { UserError } from "./core/userError";
 
@@ -11,9 +11,9 @@ export function startOutside(settings: () => Settings, logFolder: string): Start
   return {
     prepare: async (argv, signal) => {
       const { llamaCppFolder, model } = settings();
-      const { findLlamaProgram } = await import("./node/llamaPrograms");
-      const { freeLoopbackPort, isTaken, newLogFile } = await import("./node/serverStart");
-      const { usualPorts } = await import("./node/serverDiscovery");
+      const { findLlamaProgram } = await import("./node/machine/llamaPrograms");
+      const { freeLoopbackPort, isTaken, newLogFile } = await import("./node/llamaServer/serverStart");
+      const { usualPorts } = await import("./node/llamaServer/serverDiscovery");
       const program = await findLlamaProgram("llama-server", llamaCppFolder);
       if (program === undefined) throw noProgram(llamaCppFolder);
       const plan = planStart(argv, {
@@ -32,16 +32,16 @@ export function startOutside(settings: () => Settings, logFolder: string): Start
       return { program, plan };
     },
     untilReady: async ({ url, apiKey }, signal) => {
-      const { waitUntilReady } = await import("./node/serverStart");
+      const { waitUntilReady } = await import("./node/llamaServer/serverStart");
       return waitUntilReady(url, apiKey, signal);
     },
     failure: async (name, { logFile }, exitCode) => {
-      const { logTail } = await import("./node/serverStart");
+      const { logTail } = await import("./node/llamaServer/serverStart");
       const { startFailure } = await import("./core/logs/startFailure");
       return startFailure(name, await logTail(logFile), exitCode);
     },
     untilGone: async (pid) => {
-      const { untilGone } = await import("./node/serverStart");
+      const { untilGone } = await import("./node/llamaServer/serverStart");
       await untilGone(pid);
     },
   };

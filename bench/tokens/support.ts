@@ -9,7 +9,7 @@ import { SeededRandom } from "../../test/support/seededRandom";
 import { vocabulary, type VocabularyName } from "../../test/support/vocabularies/vocabulary";
 import { vocabularyMetadata } from "../../test/support/vocabularies/vocabularySpec";
 
-export { openGgufTokenizer } from "../../src/node/ggufTokenizer";
+export { openGgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
 export { llamaProgram, runLlamaProgram, startLlamaServer } from "../../test/support/llamaCpp";
 export { forgedModel } from "../../test/support/forge/forgeModel";
 export { cacheFolder } from "../../test/support/cacheFolder";

@@ -1,10 +1,10 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
-import { defaultWalkOptions } from "../../src/core/tokens/files";
-import { openCountCache } from "../../src/node/countCache";
-import { openGgufTokenizer } from "../../src/node/ggufTokenizer";
-import { workspaceFiles } from "../../src/node/workspaceFiles";
+import { defaultWalkOptions } from "../../src/core/files/files";
+import { openCountCache } from "../../src/node/files/countCache";
+import { openGgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
+import { workspaceFiles } from "../../src/node/files/workspaceFiles";
 
 /** What is done with a tree: exact counts start without kept ones, `again` is the second count of the same process. */
 export type WorkspaceJob = "walk" | "read" | "assumed" | "exact" | "again";

@@ -1,9 +1,9 @@
-import { comparisonMarkdown } from "../core/ladder/comparisonMarkdown";
-import { compareLadders } from "../core/ladder/compareLadders";
-import type { LadderRecord } from "../core/ladder/record";
+import { comparisonMarkdown } from "../core/ladder/report/comparisonMarkdown";
+import { compareLadders } from "../core/ladder/report/compareLadders";
+import type { LadderRecord } from "../core/ladder/score/record";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { LadderStore } from "../node/ladderStore";
+import { LadderStore } from "../node/ladder/ladderStore";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
 

@@ -5,7 +5,7 @@ import type { Text } from "../core/text";
 import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { countFiles } from "../core/tokens/countFiles";
 import { isExact, type TokenCount } from "../core/tokens/tokenCount";
-import { workspaceFiles } from "../node/workspaceFiles";
+import { workspaceFiles } from "../node/files/workspaceFiles";
 import type { CliCommand } from "./command";
 import { keptCounts } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
@@ -51,8 +51,8 @@ export const addCount: CliCommand = (program, { signal }) => {
 
 async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Promise<Tokenizer> {
   if (options.server !== undefined) {
-    const { HttpLlamaServer } = await import("../node/llamaServer");
-    const { fingerprinted } = await import("../node/calibratedTokenizer");
+    const { HttpLlamaServer } = await import("../node/llamaServer/llamaServer");
+    const { fingerprinted } = await import("../node/tokenizer/calibratedTokenizer");
     const server = new HttpLlamaServer(serverAccess(options.server));
     const facts = await server.facts(signal);
     return fingerprinted(server.tokenizer(facts), facts, signal);

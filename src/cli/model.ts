@@ -1,6 +1,6 @@
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { describeModel, type ModelDescription } from "../core/model/describeModel";
-import { ggufModelSource } from "../node/ggufModelSource";
+import { ggufModelSource } from "../node/gguf/ggufModelSource";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
 

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { openGgufTokenizer, type GgufTokenizer } from "../node/ggufTokenizer";
+import { openGgufTokenizer, type GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { cacheFolder } from "./kept";
 
 /** Opens the vocabulary of a GGUF; what is compiled once is kept in the user's cache folder. */

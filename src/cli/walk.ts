@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { Command } from "commander";
 import { say } from "../core/text";
-import { defaultWalkOptions, type WalkOptions } from "../core/tokens/files";
+import { defaultWalkOptions, type WalkOptions } from "../core/files/files";
 import { UserError } from "../core/userError";
 import { wholeNumber } from "./arguments";
 

@@ -3,33 +3,39 @@ import { reportOf } from "../core/protocol/panelMessages";
 import { isSectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { askForApiKey } from "./apiKeyPrompt";
-import type { CommandTable } from "./commands";
-import { runDepthProbe, type Probe } from "./depthProbe";
-import { diagnostics } from "./diagnostics";
-import { dropUntilItFits } from "./dropToFit";
-import type { EstimateRequest } from "./estimator";
-import { runEstimate } from "./estimateTask";
-import type { Gauge } from "./gauge";
-import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./gitScopeChoice";
-import type { OutputLog } from "./log";
-import { reportingErrors } from "./notify";
-import type { LadderCommandId } from "./ladderCommands";
-import { checkSelection, explainActiveLog } from "./languageCommands";
-import { chooseModel, type ModelCandidate } from "./modelChoice";
-import { choosePackOrder } from "./packOrderChoice";
-import type { GaugePanel } from "./panel";
-import { probeSection, type ProbeTarget } from "./probeSection";
-import { chooseOfferedModel, type OfferedModel } from "./routerModelChoice";
-import { scopeOfOpenEditors, scopeOfSelection, scopeOfUris, scopeOfWorkspace, selectedUris } from "./scope";
-import type { ApiKeys } from "./secrets";
-import { chooseServer, serverOfArgument, type ServerCandidate } from "./serverChoice";
-import type { ServerStarter } from "./serverStarter";
-import type { SettingsStore } from "./settingsStore";
-import type { SpeedCommandId } from "./speedCommands";
-import { startServer } from "./startServer";
-import { localized } from "./vscodeText";
-import { warnOfCrash } from "./warnOfCrash";
+import { askForApiKey } from "./servers/apiKeyPrompt";
+import type { CommandTable } from "./editor/commands";
+import { runDepthProbe, type Probe } from "./speed/depthProbe";
+import { diagnostics } from "./editor/diagnostics";
+import { dropUntilItFits } from "./estimate/dropToFit";
+import type { EstimateRequest } from "./estimate/estimator";
+import { runEstimate } from "./estimate/estimateTask";
+import type { Gauge } from "./estimate/gauge";
+import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./estimate/gitScopeChoice";
+import type { OutputLog } from "./editor/log";
+import { reportingErrors } from "./editor/notify";
+import type { LadderCommandId } from "./ladder/ladderCommands";
+import { checkSelection, explainActiveLog } from "./language/languageCommands";
+import { chooseModel, type ModelCandidate } from "./servers/modelChoice";
+import { choosePackOrder } from "./estimate/packOrderChoice";
+import type { GaugePanel } from "./panel/panel";
+import { probeSection, type ProbeTarget } from "./speed/probeSection";
+import { chooseOfferedModel, type OfferedModel } from "./servers/routerModelChoice";
+import {
+  scopeOfOpenEditors,
+  scopeOfSelection,
+  scopeOfUris,
+  scopeOfWorkspace,
+  selectedUris,
+} from "./estimate/scope";
+import type { ApiKeys } from "./servers/secrets";
+import { chooseServer, serverOfArgument, type ServerCandidate } from "./servers/serverChoice";
+import type { ServerStarter } from "./servers/serverStarter";
+import type { SettingsStore } from "./editor/settingsStore";
+import type { SpeedCommandId } from "./speed/speedCommands";
+import { startServer } from "./servers/startServer";
+import { localized } from "./editor/vscodeText";
+import { warnOfCrash } from "./estimate/warnOfCrash";
 
 export interface CommandParts {
   readonly version: string;

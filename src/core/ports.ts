@@ -2,7 +2,7 @@ import type { KeptFile, KeptText, KnownText, ReadCount } from "./tokens/keptCoun
 import type { CountedText, TokenizerIdentity } from "./tokens/tokenCount";
 import type { GgufHeader } from "./model/ggufHeader";
 import type { ServerFacts } from "./acceptance/serverFacts";
-import type { FileRef, SkippedFile, TextEncoding, TextForm, WalkOptions } from "./tokens/files";
+import type { FileRef, SkippedFile, TextEncoding, TextForm, WalkOptions } from "./files/files";
 
 /** Every method takes the caller's signal, has its own time and size limit, and fails with a `UserError` or an abort. */
 export interface FileSource {

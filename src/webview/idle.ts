@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit";
 import { say, type Text } from "../core/text";
-import { icon, type IconName } from "./icons";
-import { commandButton } from "./parts";
+import { icon, type IconName } from "./cards/icons";
+import { commandButton } from "./cards/parts";
 import type { View } from "./view";
 
 const questions: readonly (readonly [IconName, Text, Text])[] = [

@@ -1,15 +1,15 @@
 import { html, type TemplateResult } from "lit";
 import { reportOf } from "../core/protocol/panelMessages";
 import { busyPage, idlePage } from "./idle";
-import { idleLadder, ladderCard } from "./ladderCard";
-import { memoryCard } from "./memoryCard";
-import { measuredCard } from "./measuredCard";
-import { notices } from "./notices";
-import { roomCard } from "./roomCard";
-import { verdictHeader } from "./verdictHeader";
+import { idleLadder, ladderCard } from "./cards/ladderCard";
+import { memoryCard } from "./cards/memoryCard";
+import { measuredCard } from "./cards/measuredCard";
+import { notices } from "./cards/notices";
+import { roomCard } from "./cards/roomCard";
+import { verdictHeader } from "./cards/verdictHeader";
 import type { View } from "./view";
-import { waitCard } from "./waitCard";
-import { whatIfNotice } from "./whatIf";
+import { waitCard } from "./cards/waitCard";
+import { whatIfNotice } from "./cards/whatIf";
 
 /** The whole page, a function of what it is given. */
 export function page(view: View): TemplateResult {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { commands, Uri, workspace } from "vscode";
-import type { HistoryRecord } from "../../src/core/bench/historyRecord";
+import type { HistoryRecord } from "../../src/core/history/historyRecord";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaCppFolder, startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { repository } from "../support/repository";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { window, type Terminal, type TerminalShellIntegration } from "vscode";
-import { ServerSightings } from "../../src/client/serverSightings";
-import { discoverServer } from "../../src/node/serverDiscovery";
+import { ServerSightings } from "../../src/client/servers/serverSightings";
+import { discoverServer } from "../../src/node/llamaServer/serverDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { freePort } from "../support/freePort";
 import { llamaProgram } from "../support/llamaCpp";

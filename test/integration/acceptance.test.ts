@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { acceptance, limitOfLaunch, limitOfServer } from "../../src/core/acceptance/acceptance";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
-import { slotContext, buildNumber } from "../../src/core/acceptance/slotContext";
+import { slotContext, buildNumber } from "../../src/core/launch/slotContext";
 import { formatText } from "../../src/core/format";
 import { known } from "../../src/core/known";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
-import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";

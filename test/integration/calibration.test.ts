@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { calibrated } from "../../src/node/calibratedTokenizer";
-import { openGgufTokenizer, type GgufTokenizer } from "../../src/node/ggufTokenizer";
-import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { calibrated } from "../../src/node/tokenizer/calibratedTokenizer";
+import { openGgufTokenizer, type GgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
+import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { buildWorker, type BuiltWorker } from "../support/builtWorker";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";

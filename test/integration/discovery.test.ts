@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { UserError } from "../../src/core/userError";
-import { offeredModels } from "../../src/node/offeredModels";
-import { discoverServer, type Discovery } from "../../src/node/serverDiscovery";
+import { offeredModels } from "../../src/node/llamaServer/offeredModels";
+import { discoverServer, type Discovery } from "../../src/node/llamaServer/serverDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { freePort } from "../support/freePort";
 import { startLlamaServer } from "../support/llamaCpp";

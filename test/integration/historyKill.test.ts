@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { expect, it } from "vitest";
-import { HistoryStore } from "../../src/node/historyStore";
+import { HistoryStore } from "../../src/app/historyStore";
 import { bundledProgram } from "../support/bundled";
 import { repository } from "../support/repository";
 

@@ -8,7 +8,7 @@ import { speedFlags } from "../../src/core/bench/benchArguments";
 import type { SectionCommand } from "../../src/core/protocol/serverRequests";
 import type { Finding } from "../../src/core/preset/finding";
 import { languageOutside } from "../../src/extensionLanguage";
-import { HistoryStore } from "../../src/node/historyStore";
+import { HistoryStore } from "../../src/app/historyStore";
 import { cliJson } from "../support/cli";
 import { forgedModel } from "../support/forge/forgeModel";
 import { removeBuiltServer, trusted, withEditor, type LanguageEditor } from "../support/languageEditor";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
 import { UserError } from "../../src/core/userError";
-import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
 import { runLlamaProgram, startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { HttpLlamaServer } from "../../src/node/llamaServer";
+import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
 import { startRouter, type RouterServer } from "../support/routerServer";

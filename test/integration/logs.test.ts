@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { slotContext } from "../../src/core/acceptance/slotContext";
+import { slotContext } from "../../src/core/launch/slotContext";
 import { formatText } from "../../src/core/format";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import { launchAdvice } from "../../src/core/launch/launchRules";

@@ -3,11 +3,11 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
-import { breakdown } from "../../src/core/memory/memoryBudget";
-import { fitPrintArguments } from "../../src/core/memory/probe";
+import { breakdown } from "../../src/core/memory/budget/memoryBudget";
+import { fitPrintArguments } from "../../src/core/memory/budget/probe";
 import { modelOf } from "../../src/core/model/modelOf";
-import { fitPrint } from "../../src/node/fitProbe";
-import { readGgufHeader } from "../../src/node/ggufModelSource";
+import { fitPrint } from "../../src/node/machine/fitProbe";
+import { readGgufHeader } from "../../src/node/gguf/ggufModelSource";
 import { llamaProgram, runLlamaProgram } from "../support/llamaCpp";
 
 const MiB = 2 ** 20;

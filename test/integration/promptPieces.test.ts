@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openGgufTokenizer, type GgufTokenizer } from "../../src/node/ggufTokenizer";
+import { openGgufTokenizer, type GgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
 import { buildWorker, type BuiltWorker } from "../support/builtWorker";
 import { forgedModel } from "../support/forge/forgeModel";
 

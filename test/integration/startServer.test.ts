@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { formatText } from "../../src/core/format";
-import { planStart, type StartPlan } from "../../src/core/launch/startPlan";
+import { planStart, type StartPlan } from "../../src/core/servers/startPlan";
 import { startFailure } from "../../src/core/logs/startFailure";
 import {
   freeLoopbackPort,
@@ -12,7 +12,7 @@ import {
   newLogFile,
   untilGone,
   waitUntilReady,
-} from "../../src/node/serverStart";
+} from "../../src/node/llamaServer/serverStart";
 import { startProgram, type RunningProgram } from "../support/childProcess";
 import { forgedModel } from "../support/forge/forgeModel";
 import { isFree } from "../support/freePort";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cachedModelFile, cachedRepositories } from "../../src/node/hubCache";
-import { runningLlamaServers } from "../../src/node/processDiscovery";
-import { systemOptions } from "../../src/node/systemOptions";
+import { cachedModelFile, cachedRepositories } from "../../src/node/gguf/hubCache";
+import { runningLlamaServers } from "../../src/node/llamaServer/processDiscovery";
+import { systemOptions } from "../../src/node/machine/systemOptions";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaProgram, startLlamaServer } from "../support/llamaCpp";
 

@@ -5,7 +5,7 @@ import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { GitScope } from "../../src/core/tokens/gitScope";
 import { UserError } from "../../src/core/userError";
-import { changedFiles, changesAsDiff } from "../../src/node/gitChanges";
+import { changedFiles, changesAsDiff } from "../../src/node/files/gitChanges";
 
 /** Changes as the real git sees them. */
 

@@ -3,8 +3,8 @@ import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { defaultWalkOptions } from "../../src/core/tokens/files";
-import { workspaceFiles } from "../../src/node/workspaceFiles";
+import { defaultWalkOptions } from "../../src/core/files/files";
+import { workspaceFiles } from "../../src/node/files/workspaceFiles";
 import { SeededRandom } from "../support/seededRandom";
 
 /** Walks generated trees with nasty ignore files and compares with what git itself lists. */

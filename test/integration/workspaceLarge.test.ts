@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FileSource, Tokenizer } from "../../src/core/ports";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
-import { defaultWalkOptions } from "../../src/core/tokens/files";
-import { workspaceFiles } from "../../src/node/workspaceFiles";
+import { defaultWalkOptions } from "../../src/core/files/files";
+import { workspaceFiles } from "../../src/node/files/workspaceFiles";
 
 /** Large trees: everything is accounted for, memory stays bounded, cancel is honoured at once. */
 

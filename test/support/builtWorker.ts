@@ -12,7 +12,7 @@ export interface BuiltWorker {
 }
 
 /** The worker program, bundled as it ships. `entry`: another source to bundle in its place. */
-export async function buildWorker(entry = "src/node/worker.ts"): Promise<BuiltWorker> {
+export async function buildWorker(entry = "src/node/tokenizer/worker.ts"): Promise<BuiltWorker> {
   const folder = await mkdtemp(path.join(os.tmpdir(), "gauge-worker-"));
   const file = path.join(folder, "worker.js");
   await build({

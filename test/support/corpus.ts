@@ -10,7 +10,7 @@ export function mixedCorpus(): ReadonlyMap<string, readonly string[]> {
     ["packages", packageTexts()],
     ["line ends", filesUnder("src/core/tokens", /\.ts$/, 12).map((text) => text.replaceAll("\n", "\r\n"))],
     ["tabs", filesUnder("src/node", /\.ts$/, 12).map((text) => text.replaceAll("  ", "\t"))],
-    ["byte order mark", filesUnder("src/server", /\.ts$/, 4).map((text) => `\ufeff${text}`)],
+    ["byte order mark", filesUnder("src/languageServer", /\.ts$/, 4).map((text) => `\ufeff${text}`)],
     ["minified", filesUnder("src/core", /\.ts$/, 20).map((text) => text.replace(/\s+/g, " "))],
     ["logs", [log(400)]],
     ["base64", [base64(6000)]],

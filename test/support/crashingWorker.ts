@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { parentPort, type MessagePort } from "node:worker_threads";
-import { serveTokens } from "../../src/node/tokenWorker";
-import type { TokenRequest, TokenTask } from "../../src/node/tokenWorkerMessages";
+import { serveTokens } from "../../src/node/tokenizer/tokenWorker";
+import type { TokenRequest, TokenTask } from "../../src/node/tokenizer/tokenWorkerMessages";
 
 // A worker that dies on texts that ask for it: "crash:PATH" once for each PATH, "crash always" every time; and once on
 // files named "crash.txt".

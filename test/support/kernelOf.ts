@@ -1,5 +1,5 @@
 import { createTokenizerFrom, type Kernel } from "../../src/core/tokens/kernel/kernel";
-import { readVocabulary } from "../../src/node/vocabularyFile";
+import { readVocabulary } from "../../src/node/tokenizer/vocabularyFile";
 
 /** Our tokenizer of a GGUF file. */
 export const kernelOf = (file: string): Kernel => createTokenizerFrom(readVocabulary(file));

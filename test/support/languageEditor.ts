@@ -13,7 +13,7 @@ import {
   type PublishDiagnosticsParams,
   type Range,
 } from "vscode-languageserver/node";
-import type { LanguageClientOutside } from "../../src/client/languageClient";
+import type { LanguageClientOutside } from "../../src/client/language/languageClient";
 import {
   requests,
   type CachedModelRequest,
@@ -31,7 +31,7 @@ let folder: string | undefined;
 async function builtServer(): Promise<string> {
   folder = await mkdtemp(path.join(tmpdir(), "language-server-"));
   const outfile = path.join(folder, "server.js");
-  const entry = path.join(repository, "src/server/main.ts");
+  const entry = path.join(repository, "src/languageServer/main.ts");
   await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", logLevel: "error" });
   return outfile;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { parseLadderLine, type LadderRecord, type LadderStep } from "../../src/core/ladder/record";
-import { shownLadder, type LadderState } from "../../src/core/ladder/shownLadder";
+import { parseLadderLine, type LadderRecord, type LadderStep } from "../../src/core/ladder/score/record";
+import { shownLadder, type LadderState } from "../../src/core/ladder/report/shownLadder";
 import { repository } from "./repository";
 
 /** A ladder that was really run, as it was stored (test/fixtures/ladder). */

@@ -1,6 +1,6 @@
 import type { AcceptanceReport } from "../../src/core/acceptance/acceptanceReport";
 import { known, unknown } from "../../src/core/known";
-import type { MemoryReport } from "../../src/core/memory/memoryReport";
+import type { MemoryReport } from "../../src/core/memory/budget/memoryReport";
 import type { DepthCurve } from "../../src/core/prefill/depthCurve";
 import { predict } from "../../src/core/prefill/predict";
 import type { Prediction } from "../../src/core/prefill/prediction";
@@ -8,7 +8,7 @@ import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { reportWithout } from "../../src/core/report/choice";
 import { judge } from "../../src/core/report/verdict";
 import { say } from "../../src/core/text";
-import type { SkippedFile } from "../../src/core/tokens/files";
+import type { SkippedFile } from "../../src/core/files/files";
 import type { CountedFile } from "../../src/core/tokens/tokenCount";
 
 /** Reports as the surfaces get them, made by hand: the machine of a user's own measurements with a 35B model. */

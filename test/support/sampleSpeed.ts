@@ -1,4 +1,4 @@
-import type { CurveOrigin } from "../../src/core/bench/curveChoice";
+import type { CurveOrigin } from "../../src/core/history/curveChoice";
 import type { RunSummary, SpeedState } from "../../src/core/bench/speedState";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { predict } from "../../src/core/prefill/predict";

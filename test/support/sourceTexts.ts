@@ -4,7 +4,7 @@ import ts from "typescript";
 import { repository } from "./repository";
 
 /** Rooms whose sentences reach readers in their own language. The command line stays English. */
-const rooms = ["core", "node", "client", "server", "webview"];
+const rooms = ["core", "node", "app", "client", "languageServer", "webview"];
 
 /** Every template tagged with `say`, as its translation's key, with the places where it stands. */
 export function sayTemplates(): ReadonlyMap<string, readonly string[]> {

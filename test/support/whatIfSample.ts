@@ -1,8 +1,8 @@
 /** A report about a real model's header, with everything that is needed to try other launch options on it. */
 import type { LaunchChange } from "../../src/core/launch/launchChange";
 import { parseArguments } from "../../src/core/launch/commandLine";
-import { budgets } from "../../src/core/memory/budgets";
-import type { MemoryDevice } from "../../src/core/memory/devices";
+import { budgets } from "../../src/core/memory/budget/budgets";
+import type { MemoryDevice } from "../../src/core/memory/devices/devices";
 import { known, unknown } from "../../src/core/known";
 import type { Model } from "../../src/core/model/model";
 import { predict } from "../../src/core/prefill/predict";

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { LaunchChange } from "../../src/core/launch/launchChange";
-import { contextTable } from "../../src/core/memory/contextTable";
+import { contextTable } from "../../src/core/memory/budget/contextTable";
 import { modelOf } from "../../src/core/model/modelOf";
 import type { ToPanel } from "../../src/core/protocol/panelMessages";
 import { oneDevice, twoUnequalDevices, whatIfSample } from "../support/whatIfSample";

@@ -5,17 +5,24 @@ import { describe, expect, it } from "vitest";
 
 const src = path.join(import.meta.dirname, "../../src");
 
-type Room = "core" | "node" | "client" | "server" | "webview" | "cli" | "main";
+type Room = "core" | "node" | "app" | "client" | "languageServer" | "webview" | "cli" | "main";
 
 /** Which other rooms, and which packages, a room may import. `src/*.ts` are the composition roots ("main"). */
 const allowed: Record<Room, { rooms: readonly Room[]; packages: (name: string) => boolean }> = {
   core: { rooms: [], packages: () => false },
   node: { rooms: ["core"], packages: (name) => name !== "vscode" && !isBrowserPackage(name) },
+  app: { rooms: ["core", "node"], packages: isNode },
   client: { rooms: ["core"], packages: (name) => name === "vscode" || name === "vscode-languageclient/node" },
-  server: { rooms: ["core"], packages: (name) => name.startsWith("vscode-languageserver") || isNode(name) },
+  languageServer: {
+    rooms: ["core"],
+    packages: (name) => name.startsWith("vscode-languageserver") || isNode(name),
+  },
   webview: { rooms: ["core"], packages: isBrowserPackage },
-  cli: { rooms: ["core", "node"], packages: (name) => name === "commander" || isNode(name) },
-  main: { rooms: ["core", "node", "client", "server", "cli"], packages: (name) => name !== "" },
+  cli: { rooms: ["core", "node", "app"], packages: (name) => name === "commander" || isNode(name) },
+  main: {
+    rooms: ["core", "node", "app", "client", "languageServer", "cli"],
+    packages: (name) => name !== "",
+  },
 };
 
 function isBrowserPackage(name: string): boolean {
@@ -72,9 +79,10 @@ describe("the walls of the house", () => {
     ["core/report/x.ts", 'import fs from "node:fs";'],
     ["core/report/x.ts", 'export { a } from "../../node/a";'],
     ["core/x.ts", 'const fs = await import("node:fs");'],
-    ["client/gauge.ts", 'import { walk } from "../node/walk";'],
+    ["client/estimate/gauge.ts", 'import { walk } from "../../node/files/walk";'],
     ["webview/view.ts", 'import type { Uri } from "vscode";'],
-    ["server/main.ts", 'import "../client/gauge";'],
+    ["languageServer/main.ts", 'import "../client/estimate/gauge";'],
+    ["node/files/walk.ts", 'import { gather } from "../../app/situation";'],
     ["node/http.ts", 'import {\n  a,\n  b,\n} from "vscode";'],
   ])("finds a wrong arrow: %s with %s", (file, text) => {
     expect(wrongArrows(path.join(src, file), text)).toHaveLength(1);
@@ -82,7 +90,10 @@ describe("the walls of the house", () => {
 
   it.each([
     ["node/http.ts", 'import { UserError } from "../core/userError";\nimport { execa } from "execa";'],
-    ["extension.ts", 'import { Gauge } from "./client/gauge";\nimport { walk } from "./node/walk";'],
+    [
+      "extension.ts",
+      'import { Gauge } from "./client/estimate/gauge";\nimport { walk } from "./node/files/walk";',
+    ],
   ])("lets a right arrow pass: %s", (file, text) => {
     expect(wrongArrows(path.join(src, file), text)).toEqual([]);
   });

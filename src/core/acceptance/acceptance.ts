@@ -2,7 +2,7 @@ import { count, percent, say, type Text } from "../text";
 import type { Known } from "../known";
 import type { AcceptanceReport, PromptParts } from "./acceptanceReport";
 import type { ServerFacts } from "./serverFacts";
-import type { SlotContext } from "./slotContext";
+import type { SlotContext } from "../launch/slotContext";
 
 /** What one request may hold, and who else may be in the way. */
 export interface RequestLimit {

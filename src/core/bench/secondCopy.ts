@@ -1,4 +1,4 @@
-import type { MemoryReport } from "../memory/memoryReport";
+import type { MemoryReport } from "../memory/budget/memoryReport";
 import { bytes, say } from "../text";
 import { UserError } from "../userError";
 

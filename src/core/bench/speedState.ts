@@ -1,7 +1,7 @@
 import type { LivePrefill } from "../prefill/livePrefill";
 import type { Text } from "../text";
-import type { BaselineComparison } from "./baseline";
-import type { HistoryKind, ComparisonResult } from "./historyRecord";
+import type { BaselineComparison } from "../history/baseline";
+import type { HistoryKind, ComparisonResult } from "../history/historyRecord";
 import type { MonitorVerdict } from "./monitorSample";
 import type { ProbeProgress } from "./probeReport";
 

@@ -1,6 +1,6 @@
-import { joinCommandLine } from "../launch/joinCommandLine";
+import { joinCommandLine } from "../scripts/joinCommandLine";
 import { maskSecrets } from "../launch/secrets";
-import { splitCommandLine } from "../launch/splitCommandLine";
+import { splitCommandLine } from "../scripts/splitCommandLine";
 import { ContextReader, defined } from "./contextReader";
 import type { BreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
 import { mebibytes, type LogLine } from "./logLine";

@@ -1,4 +1,4 @@
-import { sameBuild } from "../bench/buildOf";
+import { sameBuild } from "./buildOf";
 import { count, say } from "../text";
 import type { Text } from "../text";
 import { UserError } from "../userError";

@@ -1,8 +1,8 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
-import type { MemoryDevice } from "../memory/devices";
-import { memoryBudget, type BudgetSettings } from "../memory/memoryBudget";
-import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/memoryReport";
+import type { MemoryDevice } from "../memory/devices/devices";
+import { memoryBudget, type BudgetSettings } from "../memory/budget/memoryBudget";
+import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/budget/memoryReport";
 import type { Model } from "../model/model";
 import type { SectionCost, SectionDevice } from "../protocol/serverRequests";
 import type { SectionWait } from "./sectionWait";

@@ -1,6 +1,6 @@
 import { speedFlags } from "../bench/benchArguments";
-import { chooseCurve } from "../bench/curveChoice";
-import type { HistoryRecord } from "../bench/historyRecord";
+import { chooseCurve } from "../history/curveChoice";
+import type { HistoryRecord } from "../history/historyRecord";
 import type { LaunchOptions } from "../launch/launchOptions";
 import { predict } from "../prefill/predict";
 import { predictionText } from "../prefill/predictionText";

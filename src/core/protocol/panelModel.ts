@@ -1,9 +1,9 @@
 import { noSpeed, type SpeedState } from "../bench/speedState";
-import type { LadderState } from "../ladder/shownLadder";
+import type { LadderState } from "../ladder/report/shownLadder";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";
-import type { ContextTable } from "../memory/contextTable";
-import type { LiveMemory } from "../memory/liveMemory";
+import type { ContextTable } from "../memory/budget/contextTable";
+import type { LiveMemory } from "../memory/devices/liveMemory";
 import type { PageFacts, PanelState, ToPanel } from "./panelMessages";
 import type { WhatIfAnswer } from "./whatIfMessages";
 

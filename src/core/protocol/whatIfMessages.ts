@@ -1,6 +1,6 @@
 import { readChange, type LaunchChange } from "../launch/launchChange";
-import type { ContextTable } from "../memory/contextTable";
-import type { LiveMemory } from "../memory/liveMemory";
+import type { ContextTable } from "../memory/budget/contextTable";
+import type { LiveMemory } from "../memory/devices/liveMemory";
 import type { Judged } from "../report/whatIf";
 
 /** What can be done with a change that was tried; nothing of it happens by itself. */

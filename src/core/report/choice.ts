@@ -4,7 +4,7 @@ import { predict } from "../prefill/predict";
 import { secondQuestion } from "../prefill/secondQuestion";
 import { say } from "../text";
 import { dropToFit, type DropAim, type DropPlan } from "../tokens/dropToFit";
-import type { FileKind } from "../tokens/fileKinds";
+import type { FileKind } from "../files/fileKinds";
 import { packFile } from "../tokens/pack";
 import { isExact, type CountedFile } from "../tokens/tokenCount";
 import type { GaugeReport } from "./gaugeReport";

@@ -1,5 +1,5 @@
 import { say, type Text } from "../text";
-import type { FileKind } from "../tokens/fileKinds";
+import type { FileKind } from "../files/fileKinds";
 
 const names: Record<FileKind, Text> = {
   lock: say`lock file`,

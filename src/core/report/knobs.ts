@@ -1,6 +1,6 @@
 import { contextPlan } from "../memory/contextPlan";
-import { isHost } from "../memory/devices";
-import type { MemoryReport } from "../memory/memoryReport";
+import { isHost } from "../memory/devices/devices";
+import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { ChangeField } from "../launch/launchChange";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";

@@ -3,7 +3,7 @@ import { measureTemplate, renderPieces, templateProbe, type ChatTemplate } from 
 import type { CountCache, LlamaServer, Tokenizer } from "../ports";
 import { say, type Text } from "../text";
 import { UserError } from "../userError";
-import { isNotebook } from "../tokens/notebookText";
+import { isNotebook } from "../files/notebookText";
 import type { CountedFile } from "../tokens/tokenCount";
 
 export interface PromptCount {

@@ -1,5 +1,5 @@
 import { say, type Text } from "../text";
-import type { SkippedFile, SkipReason } from "../tokens/files";
+import type { SkippedFile, SkipReason } from "../files/files";
 
 const reasons: Record<SkipReason, Text> = {
   ignored: say`left out by an ignore file`,

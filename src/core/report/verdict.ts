@@ -1,7 +1,7 @@
 import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import { valueOf, type Known } from "../known";
-import type { MemoryReport } from "../memory/memoryReport";
+import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { Prediction } from "../prefill/prediction";
 import { count, say, seconds, tokensPerSecond, type Text } from "../text";
 import type { Verdict, VerdictKind } from "./gaugeReport";

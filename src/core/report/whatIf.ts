@@ -1,5 +1,5 @@
 import { acceptance, limitOfLaunch } from "../acceptance/acceptance";
-import { buildNumber, slotContext } from "../acceptance/slotContext";
+import { buildNumber, slotContext } from "../launch/slotContext";
 import { speedFlags } from "../bench/benchArguments";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchChange } from "../launch/launchChange";

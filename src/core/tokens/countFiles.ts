@@ -2,7 +2,7 @@ import type { Clock, CountCache, FileSource, Tokenizer } from "../ports";
 import { Bounded } from "./bounded";
 import { CountTally, type CountProgress } from "./countTally";
 import { isAttributesFile } from "./fileMarks";
-import type { FileRef, SkippedFile, WalkOptions } from "./files";
+import type { FileRef, SkippedFile, WalkOptions } from "../files/files";
 import type { ReadCount } from "./keptCount";
 import { lookAt } from "./textLook";
 import { countingMayCrash, type TokenCount } from "./tokenCount";

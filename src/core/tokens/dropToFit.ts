@@ -1,5 +1,5 @@
-import type { FileKind } from "./fileKinds";
-import { worthOf } from "./fileKinds";
+import type { FileKind } from "../files/fileKinds";
+import { worthOf } from "../files/fileKinds";
 
 export interface DropCandidate {
   readonly label: string;

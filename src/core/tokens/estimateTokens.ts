@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../ports";
 import type { CountedText } from "./tokenCount";
-import { addFeatures, featureNames, type FeatureName } from "./textFeatures";
+import { addFeatures, featureNames, type FeatureName } from "../files/textFeatures";
 
 /**
  * Tokens per feature for a vocabulary of 128 000 to 262 000 tokens: least squares of the relative error against llama.cpp

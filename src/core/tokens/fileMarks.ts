@@ -1,11 +1,11 @@
-import { kindOfName, type FileMark } from "./fileKinds";
+import { kindOfName, type FileMark } from "../files/fileKinds";
 import {
   deniedByAttributes,
   kindOfAttributes,
   parseAttributes,
   type AttributesFile,
-} from "./fileKindsAttributes";
-import { NearDuplicates, type TextSketch } from "./fileKindsDuplicates";
+} from "../files/fileKindsAttributes";
+import { NearDuplicates, type TextSketch } from "../files/fileKindsDuplicates";
 import type { TextLook } from "./textLook";
 import type { CountedFile } from "./tokenCount";
 

@@ -1,4 +1,4 @@
-import type { SkipReason, SkippedFile, TextEncoding, TextForm } from "./files";
+import type { SkipReason, SkippedFile, TextEncoding, TextForm } from "../files/files";
 import type { TextLook } from "./textLook";
 
 /** What reading and counting a file gave. */

@@ -1,5 +1,5 @@
 import type { FileSource } from "../ports";
-import type { FileRef } from "./files";
+import type { FileRef } from "../files/files";
 import { orderForRecall, type PackOrder } from "./packOrder";
 
 /** How files become one prompt. */

@@ -1,5 +1,5 @@
-import { kindOfName, worthOf } from "./fileKinds";
-import type { FileRef } from "./files";
+import { kindOfName, worthOf } from "../files/fileKinds";
+import type { FileRef } from "../files/files";
 
 /**
  * Models recall the beginning and the end of a long prompt better than its middle, so the files that matter go to one

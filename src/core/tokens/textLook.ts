@@ -1,6 +1,6 @@
-import type { FileMark } from "./fileKinds";
-import { kindOfText } from "./fileKindsContent";
-import { sketchOf, type TextSketch } from "./fileKindsDuplicates";
+import type { FileMark } from "../files/fileKinds";
+import { kindOfText } from "../files/fileKindsContent";
+import { sketchOf, type TextSketch } from "../files/fileKindsDuplicates";
 import { longestRun, type LongRun } from "./longRuns";
 
 /** What of a text matters to the marks of its file. */

@@ -1,6 +1,6 @@
 import type { Text } from "../text";
-import type { FileMark } from "./fileKinds";
-import type { FileRef, SkippedFile } from "./files";
+import type { FileMark } from "../files/fileKinds";
+import type { FileRef, SkippedFile } from "../files/files";
 import type { LongRun } from "./longRuns";
 
 /** Which tokenizer counted, and whether its counts equal llama.cpp's. */

@@ -1,5 +1,5 @@
 import { scaleLinear } from "d3-scale";
-import type { DeviceBudget } from "../../core/memory/memoryReport";
+import type { DeviceBudget } from "../../core/memory/budget/memoryReport";
 import { say, type Text } from "../../core/text";
 
 export interface DeviceLayout {

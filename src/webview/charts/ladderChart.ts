@@ -1,5 +1,5 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
-import type { RungResult } from "../../core/ladder/results";
+import type { RungResult } from "../../core/ladder/score/results";
 import { count, say } from "../../core/text";
 import type { Text } from "../../core/text";
 import {
@@ -10,7 +10,7 @@ import {
   recallShare,
   troubleText,
   writeText,
-} from "../ladderFacts";
+} from "../cards/ladderFacts";
 import type { View } from "../view";
 import { ladderColumns, positionBars, shareOfLargest, type LadderColumns } from "./ladderLayout";
 import { shorten } from "./labels";

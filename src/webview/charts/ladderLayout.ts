@@ -1,4 +1,4 @@
-import type { RungResult } from "../../core/ladder/results";
+import type { RungResult } from "../../core/ladder/score/results";
 
 /** A bar of recall in one tenth of the prompt. */
 export interface PositionBar {

@@ -1,7 +1,7 @@
-import { adjectives, nouns } from "../../../src/core/ladder/canaryWords";
-import { entryLine } from "../../../src/core/ladder/canaries";
-import { fillerSentences } from "../../../src/core/ladder/fillerText";
-import { introduction, recallQuestion } from "../../../src/core/ladder/question";
+import { adjectives, nouns } from "../../../src/core/ladder/prompt/canaryWords";
+import { entryLine } from "../../../src/core/ladder/prompt/canaries";
+import { fillerSentences } from "../../../src/core/ladder/prompt/fillerText";
+import { introduction, recallQuestion } from "../../../src/core/ladder/prompt/question";
 import { tokenType, type VocabularySpec } from "../vocabularies/vocabularySpec";
 
 /** Tokens the recall model's weights know by name. */

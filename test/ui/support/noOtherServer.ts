@@ -1,4 +1,4 @@
-import { discoverServer } from "../../../src/node/serverDiscovery";
+import { discoverServer } from "../../../src/node/llamaServer/serverDiscovery";
 
 /**
  * Fails where somebody's llama-server answers on this machine: a window with nothing configured would find that one. Servers

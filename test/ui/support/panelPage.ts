@@ -7,7 +7,7 @@ import path from "node:path";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { panelHtml } from "../../../src/client/panelHtml";
+import { panelHtml } from "../../../src/client/panel/panelHtml";
 import {
   panelStateOf,
   reportOf,

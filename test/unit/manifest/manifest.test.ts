@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandIds } from "../../../src/client/commandIds";
-import { tooltipCommands } from "../../../src/client/statusView";
+import { commandIds } from "../../../src/client/editor/commandIds";
+import { tooltipCommands } from "../../../src/client/statusBar/statusView";
 import { repository } from "../../support/repository";
 
 interface MenuItem {
@@ -52,7 +52,7 @@ const strings = (name: string): Readonly<Record<string, string>> =>
   JSON.parse(text(name)) as Readonly<Record<string, string>>;
 /** The keys that the extension sets. */
 const readContextKeys = (): readonly string[] =>
-  text("src/client/contextKeys.ts").match(/llamaGauge\.\w+/g) ?? [];
+  text("src/client/editor/contextKeys.ts").match(/llamaGauge\.\w+/g) ?? [];
 
 /** Whether a condition made of `&&`, `!` and comparisons with a number holds. */
 function holds(when: string, facts: Readonly<Record<string, boolean | number>>): boolean {
@@ -196,8 +196,10 @@ describe("the manifest", () => {
     const { restrictedConfigurations = [] } = manifest.capabilities["untrustedWorkspaces"] ?? {};
     // what an untrusted workspace may not set are addresses, paths and arguments: exactly those
     expect(perMachine.toSorted()).toEqual(restrictedConfigurations.toSorted());
-    const code = readdirSync(path.join(repository, "src/client"), { encoding: "utf8" });
-    expect(code.filter((file) => text(`src/client/${file}`).includes("setKeysForSync"))).toEqual([]);
+    const code = readdirSync(path.join(repository, "src/client"), { recursive: true, encoding: "utf8" });
+    expect(
+      code.filter((file) => file.endsWith(".ts") && text(`src/client/${file}`).includes("setKeysForSync")),
+    ).toEqual([]);
   });
 
   it.each(languages)("has every text in %s and no other", (name) => {

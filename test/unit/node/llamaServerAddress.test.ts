@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { serverAddress } from "../../../src/node/httpAddress";
+import { serverAddress } from "../../../src/node/llamaServer/httpAddress";
 
 it.each([
   ["127.0.0.1:9931", "http://127.0.0.1:9931"],

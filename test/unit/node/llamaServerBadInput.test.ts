@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { UserError, type UserErrorReason } from "../../../src/core/userError";
-import { HttpLlamaServer, type LlamaServerOptions } from "../../../src/node/llamaServer";
+import { HttpLlamaServer, type LlamaServerOptions } from "../../../src/node/llamaServer/llamaServer";
 import { freePort } from "../../support/freePort";
 import {
   goodAnswer,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SystemSnapshot } from "../../../src/core/bench/systemSnapshot";
 import { formatText } from "../../../src/core/format";
 import { eventText } from "../../../src/core/bench/interference";
-import { startMonitor, type PlatformSystem } from "../../../src/node/monitor";
+import { startMonitor, type PlatformSystem } from "../../../src/node/machine/monitor";
 
 const signal = new AbortController().signal;
 

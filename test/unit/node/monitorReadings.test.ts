@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { sampleBetween } from "../../../src/core/bench/systemSnapshot";
 import type { SystemSnapshot } from "../../../src/core/bench/systemSnapshot";
-import { parsePmon } from "../../../src/node/monitorNvidia";
-import { parsePs } from "../../../src/node/monitorPs";
-import { parseWindowsReading } from "../../../src/node/monitorWindows";
+import { parsePmon } from "../../../src/node/machine/monitorNvidia";
+import { parsePs } from "../../../src/node/machine/monitorPs";
+import { parseWindowsReading } from "../../../src/node/machine/monitorWindows";
 
 describe("what ps says on macOS", () => {
   it("is taken apart: minutes, hours, days, names with spaces", () => {

@@ -1,5 +1,5 @@
 import type { Layer, Model } from "../../model/model";
-import type { Backend } from "../devices";
+import type { Backend } from "../devices/devices";
 import type { ContextPlan } from "../contextPlan";
 import { attend, attention, attentionSizes, cellsOf, stored } from "./attention";
 import { block, type GraphContext } from "./context";

@@ -7,7 +7,7 @@ import {
   type RequestLimit,
 } from "../../../../src/core/acceptance/acceptance";
 import type { ServerFacts } from "../../../../src/core/acceptance/serverFacts";
-import { slotContext } from "../../../../src/core/acceptance/slotContext";
+import { slotContext } from "../../../../src/core/launch/slotContext";
 import { formatText } from "../../../../src/core/format";
 import { known, unknown } from "../../../../src/core/known";
 import { say } from "../../../../src/core/text";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { historyAsCsv, historyAsMarkdown } from "../../../../src/core/bench/exportHistory";
-import { parseHistoryLine } from "../../../../src/core/bench/historyRecord";
-import type { HistoryRecord } from "../../../../src/core/bench/historyRecord";
+import { historyAsCsv, historyAsMarkdown } from "../../../../src/core/history/exportHistory";
+import { parseHistoryLine } from "../../../../src/core/history/historyRecord";
+import type { HistoryRecord } from "../../../../src/core/history/historyRecord";
 import { say } from "../../../../src/core/text";
 
 const record: HistoryRecord = {

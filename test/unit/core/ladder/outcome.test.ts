@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { answerAgreement } from "../../../../src/core/ladder/agreement";
-import { compareLadders } from "../../../../src/core/ladder/compareLadders";
-import { diagnose } from "../../../../src/core/ladder/diagnosis";
-import type { DiagnosisFacts } from "../../../../src/core/ladder/diagnosisStep";
-import { ladderReport } from "../../../../src/core/ladder/ladderReport";
-import { recommendContext, usualNeeds } from "../../../../src/core/ladder/recommend";
-import type { LadderPlan } from "../../../../src/core/ladder/plan";
-import type { LadderRecord, LadderStep, SystemFailure } from "../../../../src/core/ladder/record";
-import { ladderMarkdown } from "../../../../src/core/ladder/reportMarkdown";
+import { answerAgreement } from "../../../../src/core/ladder/score/agreement";
+import { compareLadders } from "../../../../src/core/ladder/report/compareLadders";
+import { diagnose } from "../../../../src/core/ladder/diagnosis/diagnosis";
+import type { DiagnosisFacts } from "../../../../src/core/ladder/diagnosis/diagnosisStep";
+import { ladderReport } from "../../../../src/core/ladder/report/ladderReport";
+import { recommendContext, usualNeeds } from "../../../../src/core/ladder/score/recommend";
+import type { LadderPlan } from "../../../../src/core/ladder/plan/plan";
+import type { LadderRecord, LadderStep, SystemFailure } from "../../../../src/core/ladder/score/record";
+import { ladderMarkdown } from "../../../../src/core/ladder/report/reportMarkdown";
 import { formatText } from "../../../../src/core/format";
 import { headerOf, outcomes, plan, recordOf, stepOf } from "./records";
 

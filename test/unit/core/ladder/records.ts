@@ -1,7 +1,7 @@
-import type { LadderPlan } from "../../../../src/core/ladder/plan";
-import { defaultPlan } from "../../../../src/core/ladder/plan";
-import type { LadderHeader, LadderRecord, LadderStep } from "../../../../src/core/ladder/record";
-import type { CanaryOutcome } from "../../../../src/core/ladder/scoring";
+import type { LadderPlan } from "../../../../src/core/ladder/plan/plan";
+import { defaultPlan } from "../../../../src/core/ladder/plan/plan";
+import type { LadderHeader, LadderRecord, LadderStep } from "../../../../src/core/ladder/score/record";
+import type { CanaryOutcome } from "../../../../src/core/ladder/score/scoring";
 
 export const plan: LadderPlan = {
   ...defaultPlan,

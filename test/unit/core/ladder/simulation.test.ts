@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "../../../../src/core/ladder/judge";
-import { makeCanaries } from "../../../../src/core/ladder/canaries";
-import { LadderRandom } from "../../../../src/core/ladder/ladderRandom";
-import { readAnswer } from "../../../../src/core/ladder/readAnswer";
-import { invalidBecause, scoreCanaries, type PlacedCanary } from "../../../../src/core/ladder/scoring";
-import type { LadderStep } from "../../../../src/core/ladder/record";
+import { judge } from "../../../../src/core/ladder/score/judge";
+import { makeCanaries } from "../../../../src/core/ladder/prompt/canaries";
+import { LadderRandom } from "../../../../src/core/ladder/prompt/ladderRandom";
+import { readAnswer } from "../../../../src/core/ladder/score/readAnswer";
+import { invalidBecause, scoreCanaries, type PlacedCanary } from "../../../../src/core/ladder/score/scoring";
+import type { LadderStep } from "../../../../src/core/ladder/score/record";
 import { plan, recordOf, stepOf } from "./records";
 
 const ladders = 1500;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { formatText } from "../../../../src/core/format";
-import { ladderReport } from "../../../../src/core/ladder/ladderReport";
-import { parseLadderLine, type LadderStep } from "../../../../src/core/ladder/record";
+import { ladderReport } from "../../../../src/core/ladder/report/ladderReport";
+import { parseLadderLine, type LadderStep } from "../../../../src/core/ladder/score/record";
 
 const file = path.join(import.meta.dirname, "../../../fixtures/ladder/forgets.jsonl");
 

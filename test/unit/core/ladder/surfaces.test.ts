@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { explainLog } from "../../../../src/core/logs/explainLog";
 import { formatText } from "../../../../src/core/format";
-import { compareLadders } from "../../../../src/core/ladder/compareLadders";
-import { comparisonMarkdown } from "../../../../src/core/ladder/comparisonMarkdown";
-import { diagnose } from "../../../../src/core/ladder/diagnosis";
-import { numberOf } from "../../../../src/core/ladder/diagnosisNumber";
-import { readFacts } from "../../../../src/core/ladder/diagnosisFacts";
-import { stepCosts } from "../../../../src/core/ladder/feasibility";
-import { historyOfLadder } from "../../../../src/core/ladder/ladderHistory";
-import { LadderWatch } from "../../../../src/core/ladder/ladderWatch";
-import { recommendations } from "../../../../src/core/ladder/recommend";
-import type { LadderStep } from "../../../../src/core/ladder/record";
-import { isResumable, shownLadder } from "../../../../src/core/ladder/shownLadder";
+import { compareLadders } from "../../../../src/core/ladder/report/compareLadders";
+import { comparisonMarkdown } from "../../../../src/core/ladder/report/comparisonMarkdown";
+import { diagnose } from "../../../../src/core/ladder/diagnosis/diagnosis";
+import { numberOf } from "../../../../src/core/ladder/diagnosis/diagnosisNumber";
+import { readFacts } from "../../../../src/core/ladder/diagnosis/diagnosisFacts";
+import { stepCosts } from "../../../../src/core/ladder/score/feasibility";
+import { historyOfLadder } from "../../../../src/core/ladder/report/ladderHistory";
+import { LadderWatch } from "../../../../src/core/ladder/report/ladderWatch";
+import { recommendations } from "../../../../src/core/ladder/score/recommend";
+import type { LadderStep } from "../../../../src/core/ladder/score/record";
+import { isResumable, shownLadder } from "../../../../src/core/ladder/report/shownLadder";
 import { storedLadder } from "../../../support/sampleLadders";
 import { headerOf, outcomes, plan, recordOf, stepOf } from "./records";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
-import { maxContext } from "../../../../src/core/memory/maxContext";
-import { memoryBudget } from "../../../../src/core/memory/memoryBudget";
+import { maxContext } from "../../../../src/core/memory/budget/maxContext";
+import { memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
 import type { Model } from "../../../../src/core/model/model";
 import { modelOf } from "../../../../src/core/model/modelOf";
 import { formatText } from "../../../../src/core/format";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
-import { breakdown, memoryBudget } from "../../../../src/core/memory/memoryBudget";
+import { breakdown, memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
 import { comparisons, errorsOf, grouped, printed, relative } from "./errorTable";
 import { truth } from "./fixtures";
 

@@ -1,4 +1,4 @@
-import { breakdown, type Breakdown } from "../../../../src/core/memory/memoryBudget";
+import { breakdown, type Breakdown } from "../../../../src/core/memory/budget/memoryBudget";
 import type { TruthRow } from "./fixtures";
 
 /** One buffer's compute bytes, computed and real. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryBudget } from "../../../../src/core/memory/memoryBudget";
+import { memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
 import { describeModel, type ModelDescription } from "../../../../src/core/model/describeModel";
 import type { GgufHeader, MetadataValue } from "../../../../src/core/model/ggufHeader";
 import { modelOf } from "../../../../src/core/model/modelOf";

@@ -8,7 +8,7 @@ const page = readFileSync(path.join(repository, "docs/presets.md"), "utf8");
 
 /** Every code the sources can give a finding. */
 function codes(): readonly string[] {
-  const texts = ["launch", "preset"].flatMap((room) => {
+  const texts = ["launch", "preset", "scripts"].flatMap((room) => {
     const folder = path.join(repository, "src/core", room);
     return readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "utf8"));
   });

@@ -3,7 +3,7 @@ import type { AcceptanceReport } from "../../../../src/core/acceptance/acceptanc
 import type { ServerFacts } from "../../../../src/core/acceptance/serverFacts";
 import { formatText } from "../../../../src/core/format";
 import { known, unknown } from "../../../../src/core/known";
-import type { MemoryReport, MemoryVerdict } from "../../../../src/core/memory/memoryReport";
+import type { MemoryReport, MemoryVerdict } from "../../../../src/core/memory/budget/memoryReport";
 import { judge, type VerdictInputs } from "../../../../src/core/report/verdict";
 import { say } from "../../../../src/core/text";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { known } from "../../../../src/core/known";
 import { modelOf } from "../../../../src/core/model/modelOf";
 import type { LaunchChange } from "../../../../src/core/launch/launchChange";
-import type { MemoryReport } from "../../../../src/core/memory/memoryReport";
+import type { MemoryReport } from "../../../../src/core/memory/budget/memoryReport";
 import { whatIf, type Judged } from "../../../../src/core/report/whatIf";
 import { sampleReport } from "../../../support/sampleReports";
 import { oneDevice, whatIfSample, type WhatIfSample } from "../../../support/whatIfSample";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FileSource, FileText, ListedFile, Tokenizer } from "../../../../src/core/ports";
 import { countFiles } from "../../../../src/core/tokens/countFiles";
 import type { CountProgress } from "../../../../src/core/tokens/countTally";
-import { defaultWalkOptions, type FileRef } from "../../../../src/core/tokens/files";
+import { defaultWalkOptions, type FileRef } from "../../../../src/core/files/files";
 
 const file = (label: string, bytes: number): FileRef => ({ path: `/w/${label}`, label, bytes, mtimeMs: 0 });
 

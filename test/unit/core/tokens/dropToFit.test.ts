@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dropToFit, type DropCandidate } from "../../../../src/core/tokens/dropToFit";
-import { worthOf } from "../../../../src/core/tokens/fileKinds";
+import { worthOf } from "../../../../src/core/files/fileKinds";
 import { growth } from "../../../support/growth";
 import { SeededRandom } from "../../../support/seededRandom";
 

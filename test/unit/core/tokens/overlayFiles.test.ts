@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FileSource, ListedFile } from "../../../../src/core/ports";
-import { defaultWalkOptions, type FileRef } from "../../../../src/core/tokens/files";
+import { defaultWalkOptions, type FileRef } from "../../../../src/core/files/files";
 import { overlayFiles, type UnsavedText } from "../../../../src/core/tokens/overlayFiles";
 
 const ref = (label: string): FileRef => ({ path: `/w/${label}`, label, bytes: 7, mtimeMs: 5 });

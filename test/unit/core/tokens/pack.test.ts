@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FileSource } from "../../../../src/core/ports";
-import type { FileRef } from "../../../../src/core/tokens/files";
+import type { FileRef } from "../../../../src/core/files/files";
 import {
   defaultPackTemplate,
   packFile,

@@ -1,0 +1,105 @@
+import { agreementOf } from "../core/bench/agreement";
+import { serverArguments } from "../core/bench/benchArguments";
+import type { VariedOption } from "../core/bench/benchArms";
+import type { AgreementSample } from "../core/bench/comparison";
+import { saltedText } from "../core/bench/salt";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { startGuarded } from "../node/llamaBench/llamaBenchProcess";
+import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
+import { freeLoopbackPort, waitUntilReady } from "../node/llamaServer/serverStart";
+
+export interface AgreementRequest {
+  /** The llama-server to run, twice: once with each value. */
+  readonly program: string;
+  readonly options: LaunchOptions;
+  readonly varied: VariedOption;
+  readonly values: readonly [baseline: string, other: string];
+  readonly timeoutSeconds: number;
+}
+
+const prompts = 4;
+/** Long enough that most of what is answered from lies in the cache. */
+const promptWords = 300;
+const answerTokens = 24;
+const context = 2048;
+
+/**
+ * Greedy answers to the same prompts with either value, token by token: a KV cache type that breaks the model is found by
+ * its answers, however fast it is. Starts a llama-server with each value, one after the other, and leaves none.
+ */
+export async function sampleAgreement(
+  request: AgreementRequest,
+  signal: AbortSignal,
+): Promise<AgreementSample> {
+  const [baseline, other] = request.values;
+  const first = await greedyAnswers(request, baseline, signal);
+  return agreementOf(first, await greedyAnswers(request, other, signal));
+}
+
+async function greedyAnswers(
+  { program, options, varied, timeoutSeconds }: AgreementRequest,
+  value: string,
+  signal: AbortSignal,
+): Promise<readonly (readonly number[])[]> {
+  const port = await freeLoopbackPort([]);
+  const { [varied.option]: _, ...rest } = options;
+  const url = `http://127.0.0.1:${port}`;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
+  const gone = new AbortController();
+  const log: string[] = [];
+  const server = startGuarded(
+    program,
+    [
+      ...serverArguments(rest, context),
+      ...[varied.flag, value, "--host", "127.0.0.1", "--port", String(port), "--offline", "--no-webui"],
+    ],
+    (_from, line) => {
+      if (log.push(line) > 50) log.shift();
+    },
+  );
+  void server.ended.then(() => gone.abort());
+  try {
+    const running = AbortSignal.any([limit, gone.signal]);
+    await waitUntilReady(url, undefined, running);
+    const connection = new LlamaServerConnection(url);
+    const answers: (readonly number[])[] = [];
+    for (let i = 0; i < prompts; i++) {
+      answers.push(await connection.ask(call(i, timeoutSeconds), answerIds, running));
+    }
+    return answers;
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof UserError) throw cause;
+    throw new UserError(
+      "outsideFailed",
+      say`llama-server with ${varied.flag} ${value} gave no answers to compare: ${log.findLast((line) => /error|fail/i.test(line)) ?? "no message"}`,
+      say`Start it by hand with this option to see what it says.`,
+      { cause },
+    );
+  } finally {
+    server.kill();
+    await server.ended;
+  }
+}
+
+function call(seed: number, timeoutSeconds: number) {
+  return {
+    path: "/completion",
+    body: {
+      prompt: saltedText(seed + 1, promptWords),
+      n_predict: answerTokens,
+      temperature: 0,
+      ignore_eos: true,
+      return_tokens: true,
+      cache_prompt: false,
+    },
+    timeoutSeconds,
+  };
+}
+
+function answerIds(body: unknown): readonly number[] {
+  const tokens = typeof body === "object" && body !== null && "tokens" in body ? body.tokens : undefined;
+  return Array.isArray(tokens) ? tokens.filter((id): id is number => typeof id === "number") : [];
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from "node:crypto";
+import { open, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { compareWithBaseline, type BaselineComparison } from "../core/history/baseline";
+import { historyAs, type HistoryFormat } from "../core/history/historyFormats";
+import { historyVersion, type HistoryRecord } from "../core/history/historyRecord";
+import { importCurves } from "../core/history/importCurves";
+import type { CurveKey } from "../core/prefill/depthCurve";
+import { bytes, say } from "../core/text";
+import { UserError } from "../core/userError";
+import type { HistoryStore } from "./historyStore";
+
+/** Outputs of benches are far smaller. */
+const maxImportBytes = 64 * 2 ** 20;
+
+/** Marks a run as what later ones are compared with. */
+export async function recordBaseline(
+  history: HistoryStore,
+  runId: string,
+  label: string,
+  signal: AbortSignal,
+): Promise<HistoryRecord> {
+  const run = await runOf(history, runId, signal);
+  const { request: _, comparison: __, ...facts } = run;
+  const baseline: HistoryRecord = { ...facts, id: randomUUID(), kind: "baseline", label };
+  await history.append(baseline);
+  return baseline;
+}
+
+/** A run beside a baseline. */
+export async function besideBaseline(
+  history: HistoryStore,
+  { baselineId, runId }: { readonly baselineId: string; readonly runId: string },
+  signal: AbortSignal,
+): Promise<BaselineComparison> {
+  const [baseline, run] = await Promise.all([
+    runOf(history, baselineId, signal),
+    runOf(history, runId, signal),
+  ]);
+  const found = compareWithBaseline(baseline, run);
+  if (found !== undefined) return found;
+  throw new UserError(
+    "invalidInput",
+    say`One of the two has no measured curve.`,
+    say`Run a depth probe, then compare again.`,
+  );
+}
+
+async function runOf(history: HistoryStore, id: string, signal: AbortSignal): Promise<HistoryRecord> {
+  const { records } = await history.read(signal);
+  const found = records.findLast((record) => record.id === id);
+  if (found !== undefined) return found;
+  throw new UserError(
+    "notFound",
+    say`The history has no such run any more.`,
+    say`Run a depth probe, then try again.`,
+  );
+}
+
+/**
+ * Writes the curves in a bench's output down. Under their own keys they are only shown; `key`, where the user says that
+ * they were measured on that setup, makes predictions use them.
+ */
+export async function importRuns(
+  history: HistoryStore,
+  file: string,
+  key: CurveKey | undefined,
+  signal: AbortSignal,
+): Promise<readonly HistoryRecord[]> {
+  const curves = importCurves(await textOf(file, signal));
+  const records = curves.map((curve): HistoryRecord => {
+    const { backend, hardware } = curve.key;
+    return {
+      version: historyVersion,
+      id: randomUUID(),
+      kind: "import",
+      at: Date.now(),
+      tool: path.basename(file),
+      label: path.basename(file),
+      curve:
+        key === undefined
+          ? curve
+          : {
+              ...curve,
+              key: {
+                ...key,
+                ...(backend !== undefined && { backend }),
+                ...(hardware !== undefined && { hardware }),
+              },
+            },
+    };
+  });
+  for (const record of records) await history.append(record);
+  return records;
+}
+
+async function textOf(file: string, signal: AbortSignal): Promise<string> {
+  const handle = await open(file, "r").catch((cause: unknown) => {
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Choose another file.`, { cause });
+  });
+  try {
+    const { size } = await handle.stat();
+    if (size > maxImportBytes) {
+      throw new UserError(
+        "tooLarge",
+        say`${file} is larger than ${bytes(maxImportBytes)}; no bench writes that much.`,
+        say`Choose the output of a bench.`,
+      );
+    }
+    return decoded(await handle.readFile({ signal }));
+  } finally {
+    await handle.close();
+  }
+}
+
+/** PowerShell's `>` writes UTF-16, and some programs begin UTF-8 with a mark. */
+function decoded(bytes: Buffer): string {
+  const wide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(wide ? "utf-16le" : "utf-8").decode(bytes);
+}
+
+/** Writes the whole history in another format: all of it or nothing. */
+export async function exportHistory(
+  history: HistoryStore,
+  format: HistoryFormat,
+  file: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const { records } = await history.read(signal);
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, historyAs(format, records), { signal });
+    await rename(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    signal.throwIfAborted();
+    throw new UserError("outsideFailed", say`${file} cannot be written.`, say`Choose another place.`, {
+      cause,
+    });
+  }
+  return records.length;
+}

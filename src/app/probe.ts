@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { speedFlags } from "../core/bench/benchArguments";
+import { chooseCurve, curvesOfModel, type MeasuredCurve } from "../core/history/curveChoice";
+import { historyVersion, recordOfProbe, recordOfUnfinished } from "../core/history/historyRecord";
+import type { ProbeReport } from "../core/bench/probeReport";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import { formatText } from "../core/format";
+import type { DepthCurve } from "../core/prefill/depthCurve";
+import { UserError } from "../core/userError";
+import type { HistoryStore } from "./historyStore";
+import { runBenchProbe, type BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
+import { runServerProbe, type ServerProbeRequest } from "./serverProbe";
+
+/** Measures the running server and writes the result down, also where it was cut short. */
+export async function probeAndRemember(
+  request: ServerProbeRequest & { readonly launch: LaunchOptions },
+  history: HistoryStore,
+  signal: AbortSignal,
+): Promise<ProbeReport> {
+  const { launch, ...probe } = request;
+  return remembered("llama-server", history, (onMeasured) =>
+    runServerProbe({ ...probe, flags: speedFlags(launch), onMeasured }, signal),
+  );
+}
+
+/** Measures with llama-bench and writes the result down, also where it was cut short. */
+export async function benchProbeAndRemember(
+  request: BenchProbeRequest,
+  history: HistoryStore,
+  signal: AbortSignal,
+): Promise<ProbeReport> {
+  return remembered("llama-bench", history, (onMeasured) =>
+    runBenchProbe({ ...request, onMeasured }, signal),
+  );
+}
+
+/** Writes down what is measured while it is measured: nobody who is killed can do it afterwards. */
+async function remembered(
+  tool: string,
+  history: HistoryStore,
+  run: (onMeasured: (curve: DepthCurve) => void) => Promise<ProbeReport>,
+): Promise<ProbeReport> {
+  const about = { id: randomUUID(), at: Date.now(), tool };
+  let written = Promise.resolve();
+  const report = await run((curve) => {
+    // where this cannot be written, the last, whole record will say so
+    written = written.then(() => history.append(recordOfUnfinished(curve, about))).catch(() => undefined);
+  }).catch(async (error: unknown) => {
+    await written;
+    // figures that cannot be are no measurement, but they are kept
+    if (error instanceof UserError && error.reason === "badOutput") {
+      await history.append({
+        ...about,
+        version: historyVersion,
+        kind: "probe",
+        ended: "failed",
+        error: formatText(error.problem),
+      });
+    }
+    throw error;
+  });
+  await written;
+  await history.append(recordOfProbe(report, { ...about, at: Date.now() }));
+  return report;
+}
+
+/** What was measured of this model: with these options, and with any. */
+export async function rememberedCurves(
+  history: HistoryStore,
+  { model, build }: { readonly model: string; readonly build: string },
+  launch: LaunchOptions,
+  signal: AbortSignal,
+): Promise<{ readonly current: MeasuredCurve | undefined; readonly all: readonly MeasuredCurve[] }> {
+  const { records } = await history.read(signal);
+  const now = Date.now();
+  return {
+    current: chooseCurve(records, { model, build, flags: speedFlags(launch), now }),
+    all: curvesOfModel(records, { model, build, now }),
+  };
+}

@@ -1,0 +1,148 @@
+import { defaultWalkOptions } from "../../core/files/files";
+import { defaultPackTemplate, type PackTemplate } from "../../core/tokens/pack";
+
+/** The user's settings under `llamaGauge`, and the two of VS Code's that decide which files count. */
+export interface Settings {
+  /** Empty: look for a server on this machine. */
+  readonly serverUrl: string;
+  /** Which of the server's models, where it has several; empty: the one that is loaded. */
+  readonly serverModel: string;
+  /** Empty: PATH. */
+  readonly llamaCppFolder: string;
+  /** Path or http(s) address of a GGUF; empty: none chosen. */
+  readonly model: string;
+  readonly modelFolders: readonly string[];
+  /** A llama-server command line without the program. */
+  readonly serverArguments: string;
+  readonly answerReserveTokens: number;
+  /** Memory to keep free on every device; undefined: as llama-server's `-fit` does. */
+  readonly marginBytes: number | undefined;
+  /** How long a depth probe may take. */
+  readonly probeSeconds: number;
+  readonly exclude: readonly string[];
+  readonly useIgnoreFiles: boolean;
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+  readonly packTemplate: PackTemplate["format"];
+  readonly packOrder: PackTemplate["order"];
+  readonly showPanelOnEstimate: boolean;
+  /** Globs of `files.exclude` that are switched on. */
+  readonly filesExclude: readonly string[];
+}
+
+/** A setting whose value cannot be used; the default holds instead. */
+export interface SettingProblem {
+  readonly setting: string;
+  readonly value: unknown;
+}
+
+/** Setting ids below `llamaGauge.`, with the manifest's defaults. */
+export const settingDefaults = {
+  "server.url": "",
+  "server.model": "",
+  llamaCppFolder: "",
+  model: "",
+  modelFolders: [] as readonly string[],
+  serverArguments: "",
+  answerReserveTokens: 2048,
+  "memory.marginMiB": null,
+  probeSeconds: 60,
+  exclude: defaultWalkOptions.exclude,
+  useIgnoreFiles: defaultWalkOptions.useIgnoreFiles,
+  maxFileBytes: defaultWalkOptions.maxFileBytes,
+  maxFiles: defaultWalkOptions.maxFiles,
+  packTemplate: defaultPackTemplate.format,
+  packOrder: defaultPackTemplate.order,
+  showPanelOnEstimate: true,
+} as const;
+
+export type SettingKey = keyof typeof settingDefaults;
+
+/** Checks every value; `read` gives the raw value of a full setting id. */
+export function parseSettings(read: (id: string) => unknown): {
+  readonly settings: Settings;
+  readonly problems: readonly SettingProblem[];
+} {
+  const problems: SettingProblem[] = [];
+  function get<T>(key: SettingKey, accept: (value: unknown) => T | undefined, fallback: T): T {
+    const setting = `llamaGauge.${key}`;
+    const value = read(setting);
+    if (value === undefined || value === null) return fallback;
+    const accepted = accept(value);
+    if (accepted !== undefined) return accepted;
+    problems.push({ setting, value });
+    return fallback;
+  }
+  const defaults = settingDefaults;
+  const settings: Settings = {
+    serverUrl: get("server.url", serverUrl, defaults["server.url"]),
+    serverModel: get("server.model", trimmed, defaults["server.model"]),
+    llamaCppFolder: get("llamaCppFolder", trimmed, defaults.llamaCppFolder),
+    model: get("model", trimmed, defaults.model),
+    modelFolders: get("modelFolders", strings, defaults.modelFolders),
+    serverArguments: get("serverArguments", trimmed, defaults.serverArguments),
+    marginBytes: get<number | undefined>("memory.marginMiB", mebibytes, undefined),
+    answerReserveTokens: get("answerReserveTokens", naturalNumber, defaults.answerReserveTokens),
+    probeSeconds: get("probeSeconds", probeBudget, defaults.probeSeconds),
+    exclude: get("exclude", strings, defaults.exclude),
+    useIgnoreFiles: get("useIgnoreFiles", flag, defaults.useIgnoreFiles),
+    maxFileBytes: get("maxFileBytes", positiveNumber, defaults.maxFileBytes),
+    maxFiles: get("maxFiles", positiveNumber, defaults.maxFiles),
+    packTemplate: get("packTemplate", oneOf(["markdown", "xml"]), defaults.packTemplate),
+    packOrder: get("packOrder", oneOf(["walk", "importantFirst", "importantLast"]), defaults.packOrder),
+    showPanelOnEstimate: get("showPanelOnEstimate", flag, defaults.showPanelOnEstimate),
+    filesExclude: switchedOn(read("files.exclude")),
+  };
+  return { settings: Object.freeze(settings), problems };
+}
+
+function trimmed(value: unknown): string | undefined {
+  return typeof value === "string" ? value.trim() : undefined;
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === "boolean" ? value : undefined;
+}
+
+function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T | undefined {
+  return (value) => choices.find((choice) => choice === value);
+}
+
+function naturalNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function probeBudget(value: unknown): number | undefined {
+  const seconds = naturalNumber(value);
+  return seconds !== undefined && seconds >= 5 && seconds <= 3600 ? seconds : undefined;
+}
+
+function mebibytes(value: unknown): number | undefined {
+  const number = naturalNumber(value);
+  return number === undefined || number > 2 ** 20 ? undefined : number * 2 ** 20;
+}
+
+function positiveNumber(value: unknown): number | undefined {
+  return value === 0 ? undefined : naturalNumber(value);
+}
+
+function strings(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) return undefined;
+  return value.map((item: string) => item.trim()).filter((item) => item !== "");
+}
+
+/** "127.0.0.1:8080" is completed to an http address; other schemes and user names in it are refused. */
+export function serverUrl(value: unknown): string | undefined {
+  const text = trimmed(value);
+  if (text === undefined || text === "") return text;
+  const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(complete)) return undefined;
+  const url = new URL(complete);
+  const usable = /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  return usable ? `${url.origin}${url.pathname.replace(/\/+$/, "")}` : undefined;
+}
+
+function switchedOn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([glob, on]) => (on === true ? [glob] : []));
+}

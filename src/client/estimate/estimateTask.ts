@@ -1,0 +1,50 @@
+import { ProgressLocation, window } from "vscode";
+import { say } from "../../core/text";
+import type { EstimateRequest } from "./estimator";
+import type { EstimateOutcome, Gauge } from "./gauge";
+import { progressText } from "../statusBar/statusView";
+import { localized } from "../editor/vscodeText";
+
+const patienceMs = 1000;
+
+/** Runs an estimate. Where it takes longer than a second and nothing else shows it, a notification does, with a cancel. */
+export async function runEstimate(
+  gauge: Gauge,
+  request: EstimateRequest,
+  isShown: () => boolean,
+): Promise<EstimateOutcome> {
+  const outcome = gauge.estimate(request);
+  const timer = setTimeout(() => {
+    if (!isShown()) void showProgress(gauge, request.label, outcome);
+  }, patienceMs);
+  try {
+    return await outcome;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function showProgress(gauge: Gauge, label: string, outcome: Promise<unknown>): Promise<void> {
+  await window.withProgress(
+    {
+      location: ProgressLocation.Notification,
+      title: localized(say`Counting the tokens of ${label}`),
+      cancellable: true,
+    },
+    async (progress, token) => {
+      const onCancel = token.onCancellationRequested(() => gauge.cancel());
+      const onChange = gauge.onDidChange((state) => {
+        if (state.status !== "counting") return;
+        progress.report({
+          message: localized(progressText(state.progress.filesDone, state.progress.tokens)),
+        });
+      });
+      try {
+        await outcome;
+      } finally {
+        onCancel.dispose();
+        onChange.dispose();
+      }
+    },
+  );
+}

@@ -1,0 +1,125 @@
+import { Uri, window, workspace, type QuickPickItem, type WorkspaceFolder } from "vscode";
+import { say, type Text } from "../../core/text";
+import type { GitChanges, GitScope } from "../../core/tokens/gitScope";
+import { UserError } from "../../core/userError";
+import { documentSource } from "./documentSource";
+import type { EstimateRequest, Renewed } from "./estimator";
+import { localized } from "../editor/vscodeText";
+
+/** What git is asked. */
+export interface GitOutside {
+  readonly changedFiles: (folder: string, scope: GitScope, signal: AbortSignal) => Promise<GitChanges>;
+  readonly changesAsDiff: (folder: string, scope: GitScope, signal: AbortSignal) => Promise<string>;
+  readonly now: () => number;
+}
+
+/** The files that changed, whole; or what changed in them, as git prints it. */
+export type ChangesAs = "files" | "diff";
+
+const scopes: readonly (readonly [GitScope["kind"], Text, Text])[] = [
+  [
+    "workingTree",
+    say`Working tree`,
+    say`everything that differs from the last commit, untracked files included`,
+  ],
+  ["staged", say`Staged changes`, say`what the next commit would hold`],
+  ["branch", say`This branch`, say`what it adds since it left the main branch`],
+];
+
+interface NamedScope {
+  readonly kind: GitScope["kind"];
+  readonly as: ChangesAs;
+}
+
+interface ScopeItem extends QuickPickItem {
+  readonly scope?: NamedScope;
+}
+
+/** `{"scope": "staged", "as": "diff"}`, as a keybinding may give it; undefined for anything else. */
+export function gitScopeOfArgument(argument: unknown): NamedScope | undefined {
+  if (typeof argument !== "object" || argument === null || !("scope" in argument)) return undefined;
+  const kind = scopes.find(([its]) => its === argument.scope)?.[0];
+  const as = "as" in argument && argument.as === "diff" ? "diff" : "files";
+  return kind && { kind, as };
+}
+
+/** The changes that the user picks; undefined where nothing is picked. */
+export async function chooseGitScope(
+  outside: GitOutside,
+  clicked: Uri | undefined,
+  named?: NamedScope,
+): Promise<EstimateRequest | undefined> {
+  if (!workspace.isTrusted) {
+    throw new UserError(
+      "untrusted",
+      say`git is not started in a workspace that is not trusted.`,
+      say`Trust the workspace, or estimate its files.`,
+    );
+  }
+  const folder = await chooseFolder(clicked);
+  if (folder === undefined) return undefined;
+  if (named !== undefined) return requestOf(outside, folder.uri.fsPath, named.kind, named.as);
+  const items: ScopeItem[] = scopes.flatMap(([kind, name, what]) => [
+    {
+      label: localized(name),
+      description: localized(say`files`),
+      detail: localized(what),
+      scope: { kind, as: "files" },
+    },
+    { label: localized(name), description: localized(say`diff`), scope: { kind, as: "diff" } },
+  ]);
+  const picked = await window.showQuickPick(items, {
+    title: localized(say`Changes to estimate`),
+    placeHolder: localized(say`Whole files that changed, or the changes as a diff`),
+    matchOnDescription: true,
+  });
+  return picked?.scope && requestOf(outside, folder.uri.fsPath, picked.scope.kind, picked.scope.as);
+}
+
+/** @param folder in a repository; only changes in it count. */
+export function requestOf(
+  outside: GitOutside,
+  folder: string,
+  kind: GitScope["kind"],
+  as: ChangesAs,
+): EstimateRequest {
+  const name = scopes.find(([its]) => its === kind)?.[1] ?? say`${kind}`;
+  const label = localized(as === "files" ? say`${name} (git)` : say`${name} (git diff)`);
+  const scope: GitScope = { kind };
+  return {
+    label,
+    roots: [folder],
+    renew: (signal) =>
+      as === "files" ? files(outside, folder, scope, signal) : diff(outside, folder, scope, signal),
+  };
+}
+
+async function files(
+  outside: GitOutside,
+  folder: string,
+  scope: GitScope,
+  signal: AbortSignal,
+): Promise<Renewed> {
+  return { roots: (await outside.changedFiles(folder, scope, signal)).files };
+}
+
+async function diff(
+  outside: GitOutside,
+  folder: string,
+  scope: GitScope,
+  signal: AbortSignal,
+): Promise<Renewed> {
+  const text = await outside.changesAsDiff(folder, scope, signal);
+  const path = Uri.joinPath(Uri.file(folder), "changes.diff").fsPath;
+  const texts = text === "" ? [] : [{ path, label: "changes.diff", text }];
+  return { roots: [path], source: documentSource(texts, outside.now()) };
+}
+
+async function chooseFolder(clicked: Uri | undefined): Promise<WorkspaceFolder | undefined> {
+  const folders = (workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === "file");
+  const holding = clicked && workspace.getWorkspaceFolder(clicked);
+  if (holding !== undefined) return holding;
+  if (folders.length > 1) return window.showWorkspaceFolderPick();
+  if (folders[0] !== undefined) return folders[0];
+  throw new UserError("invalidInput", say`No folder is open.`, say`Open the folder of a git repository.`);
+}

@@ -1,0 +1,208 @@
+import { env, ProgressLocation, window, workspace, type QuickPickItem, type TextDocument } from "vscode";
+import { reportOf } from "../../core/protocol/panelMessages";
+import type { FolderTokens } from "../../core/ladder/score/recommend";
+import { isResumable, shownOf, type ShownLadder } from "../../core/ladder/report/shownLadder";
+import { count, say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { toAbortSignal } from "../editor/cancellation";
+import type { CommandTable } from "../editor/commands";
+import type { Gauge } from "../estimate/gauge";
+import type { LadderDesk } from "./ladderDesk";
+import { diagnoseLongContext } from "./ladderDiagnosis";
+import { newPlan, planDocument } from "./ladderPlans";
+import { runLadderTask } from "./ladderRunTask";
+import type { GaugePanel } from "../panel/panel";
+import { selectedUris } from "../estimate/scope";
+import { folderOf, workspaceFolder } from "../servers/serverStarter";
+import { localized } from "../editor/vscodeText";
+
+export type LadderCommandId =
+  | "llamaGauge.createLadderPlan"
+  | "llamaGauge.runLadder"
+  | "llamaGauge.resumeLadder"
+  | "llamaGauge.cancelLadder"
+  | "llamaGauge.showLadder"
+  | "llamaGauge.compareLadders"
+  | "llamaGauge.exportLadderReport"
+  | "llamaGauge.diagnoseLongContext";
+
+export interface LadderCommandParts {
+  readonly desk: LadderDesk;
+  readonly gauge: Gauge;
+  readonly panel: GaugePanel;
+}
+
+export function ladderCommands({
+  desk,
+  gauge,
+  panel,
+}: LadderCommandParts): Pick<CommandTable, LadderCommandId> {
+  const { outside } = desk;
+  const signal = (): AbortSignal => new AbortController().signal;
+
+  async function run(
+    wanted: Parameters<typeof runLadderTask>[1],
+    label: string,
+    ask: boolean,
+  ): Promise<string> {
+    const ladder = await runLadderTask(desk, wanted, { label, ask });
+    void tell(ladder);
+    return ladder.report.nextStep.outcome;
+  }
+
+  async function tell({ report }: ShownLadder): Promise<void> {
+    const open = localized(say`Show`);
+    const text = localized(report.nextStep.sentence);
+    const chosen = report.pass
+      ? await window.showInformationMessage(text, open)
+      : await window.showWarningMessage(text, open);
+    if (chosen === open) panel.show("ladder");
+  }
+
+  /** What the last estimate was about: for reviews and summaries. */
+  function folder(): FolderTokens | undefined {
+    const report = reportOf(gauge.state);
+    return report && { label: report.scope.label, tokens: report.acceptance.promptTokens };
+  }
+
+  async function onShow(): Promise<ShownLadder> {
+    await desk.open();
+    const ladder = shownOf(desk.state);
+    if (ladder !== undefined) return ladder;
+    throw new UserError(
+      "notFound",
+      say`No ladder was run yet.`,
+      say`Create a plan, look it over and run it.`,
+    );
+  }
+
+  return {
+    "llamaGauge.createLadderPlan": async () => {
+      const title = localized(say`Asking the server what it can hold`);
+      const text = await window.withProgress(
+        { location: ProgressLocation.Notification, title, cancellable: true },
+        (_, token) => outside.planText(toAbortSignal(token)),
+      );
+      await newPlan(text);
+    },
+    "llamaGauge.runLadder": async (...args) => {
+      refuseUntrusted();
+      const [uri] = selectedUris(args);
+      const document = await planDocument(uri);
+      if (document === undefined) return undefined;
+      const text = document.getText();
+      const label = labelOf(document);
+      const ask = args[1] !== "unasked";
+      const former = await outside.samePlan(text, signal());
+      if (ask && former !== undefined && isResumable(former)) {
+        const chosen = await goOnOrAnew(former);
+        if (chosen === undefined) return undefined;
+        if (chosen === "goOn") return run({ kind: "goOn", id: former.id }, label, ask);
+      }
+      const planFolder = folderOf(document.uri) ?? workspaceFolder() ?? "";
+      return run({ kind: "new", text, label, planFolder }, label, ask);
+    },
+    "llamaGauge.resumeLadder": async (...args) => {
+      refuseUntrusted();
+      const { id, label } = await onShow();
+      return run({ kind: "goOn", id }, label, args[0] !== "unasked");
+    },
+    "llamaGauge.cancelLadder": () => desk.cancel(),
+    "llamaGauge.showLadder": async () => {
+      const [ladder] = await pickLadders(localized(say`Ladder to show`), false);
+      if (ladder === undefined) return;
+      desk.show(ladder);
+      panel.show("ladder");
+    },
+    "llamaGauge.compareLadders": async () => {
+      const chosen = await pickLadders(localized(say`Two ladders to compare`), true);
+      const [newer, older] = chosen;
+      if (newer === undefined) return;
+      if (older === undefined || chosen.length > 2) {
+        throw new UserError(
+          "invalidInput",
+          say`Two ladders are needed to compare.`,
+          say`Run the same plan with one setting changed, then choose both.`,
+        );
+      }
+      await openText(await outside.compare(older.id, newer.id, signal()), "markdown");
+    },
+    "llamaGauge.exportLadderReport": async (...args) => {
+      const { id } = await onShow();
+      const format = args[0] === "markdown" || args[0] === "json" ? args[0] : await chooseFormat();
+      return format && openText(await outside.report(id, format, folder(), signal()), format);
+    },
+    "llamaGauge.diagnoseLongContext": () => diagnoseLongContext(outside, folder()?.tokens),
+  };
+
+  /** Newest first, as many as were chosen. */
+  async function pickLadders(title: string, many: boolean): Promise<readonly ShownLadder[]> {
+    const kept = await outside.kept(signal());
+    if (kept.length === 0) await onShow();
+    const items = kept.map(ladderItem);
+    const chosen = many
+      ? await window.showQuickPick(items, { title, canPickMany: true, matchOnDetail: true })
+      : await window.showQuickPick(items, { title, matchOnDetail: true });
+    if (chosen === undefined) return [];
+    return (Array.isArray(chosen) ? chosen : [chosen]).map((item: LadderItem) => item.ladder);
+  }
+}
+
+interface LadderItem extends QuickPickItem {
+  readonly ladder: ShownLadder;
+}
+
+function ladderItem(ladder: ShownLadder): LadderItem {
+  const time = new Intl.DateTimeFormat(env.language, { dateStyle: "medium", timeStyle: "short" });
+  return {
+    label: ladder.label,
+    description: time.format(ladder.at),
+    detail: localized(ladder.report.nextStep.sentence),
+    ladder,
+  };
+}
+
+async function goOnOrAnew({ steps }: ShownLadder): Promise<"goOn" | "anew" | undefined> {
+  const items = [
+    {
+      label: localized(say`Go on`),
+      detail: localized(say`${count(steps.done)} of ${count(steps.planned)} runs are stored already.`),
+      choice: "goOn" as const,
+    },
+    {
+      label: localized(say`Begin anew`),
+      detail: localized(say`What is stored stays as it is.`),
+      choice: "anew" as const,
+    },
+  ];
+  const chosen = await window.showQuickPick(items, { title: localized(say`This plan was begun before`) });
+  return chosen?.choice;
+}
+
+async function chooseFormat(): Promise<"markdown" | "json" | undefined> {
+  const items = [
+    {
+      label: "Markdown",
+      detail: localized(say`For a bug report or an article`),
+      format: "markdown" as const,
+    },
+    { label: "JSON", detail: localized(say`Everything, for a program`), format: "json" as const },
+  ];
+  return (await window.showQuickPick(items, { title: localized(say`Export the ladder as`) }))?.format;
+}
+
+/** Not saved: where it goes is the user's choice. */
+async function openText(content: string, language: "markdown" | "json"): Promise<string> {
+  await window.showTextDocument(await workspace.openTextDocument({ content, language }));
+  return content;
+}
+
+/** A plan names what is sent and to which folder it reaches. */
+function refuseUntrusted(): void {
+  if (workspace.isTrusted) return;
+  throw new UserError("untrusted", say`Ladders run only in a trusted workspace.`, say`Trust it first.`);
+}
+
+function labelOf({ uri }: TextDocument): string {
+  return uri.path.split("/").at(-1) ?? uri.path;
+}

@@ -1,0 +1,108 @@
+import { ProgressLocation, window } from "vscode";
+import { numberOf, type NumberKind } from "../../core/ladder/diagnosis/diagnosisNumber";
+import type { DiagnosisFacts, DiagnosisStep, FactName } from "../../core/ladder/diagnosis/diagnosisStep";
+import { logLanguage } from "../../core/protocol/serverRequests";
+import { say } from "../../core/text";
+import type { Text } from "../../core/text";
+import { toAbortSignal } from "../editor/cancellation";
+import type { LadderOutside } from "./ladderDesk";
+import { escaped, showMarkdown } from "../language/languageCommands";
+import { localized } from "../editor/vscodeText";
+
+type Question = DiagnosisStep & { readonly kind: "ask" };
+type Answer = { readonly value: string | boolean | number } | "unknown" | undefined;
+
+/** Why a long context fails: reads what server, log and history say, asks the rest, and shows the one thing to change. */
+export async function diagnoseLongContext(
+  outside: LadderOutside,
+  promptTokens: number | undefined,
+): Promise<string | undefined> {
+  const document = window.activeTextEditor?.document;
+  const logText = document?.languageId === logLanguage ? document.getText() : undefined;
+  const { facts: read, told } = await window.withProgress(
+    {
+      location: ProgressLocation.Notification,
+      title: localized(say`Reading server, log and history`),
+      cancellable: true,
+    },
+    (_, token) =>
+      outside.diagnosis(
+        { ...(logText !== undefined && { logText }), ...(promptTokens !== undefined && { promptTokens }) },
+        toAbortSignal(token),
+      ),
+  );
+  const { diagnose } = await import("../../core/ladder/diagnosis/diagnosis");
+  let facts: DiagnosisFacts = read;
+  const unanswered = new Set<FactName>();
+  const answered: Text[] = [];
+  for (;;) {
+    const step = diagnose(facts, unanswered);
+    if (step.kind === "conclusion") {
+      await show(step, [...told, ...answered]);
+      return step.cause;
+    }
+    const answer = await ask(step);
+    if (answer === undefined) return undefined;
+    if (answer === "unknown") unanswered.add(step.fact);
+    else {
+      facts = { ...facts, [step.fact]: answer.value };
+      answered.push(say`Answered: ${step.question} ${labelOf(step, answer.value)}`);
+    }
+  }
+}
+
+function labelOf({ choices }: Question, value: string | boolean | number): Text {
+  return choices.find((choice) => choice.value === value)?.label ?? say`${String(value)}`;
+}
+
+async function ask(question: Question): Promise<Answer> {
+  return question.number === undefined ? choose(question) : enter(question, question.number);
+}
+
+async function choose({ question, choices, fact }: Question): Promise<Answer> {
+  const items = choices.map(({ value, label }) => ({ label: localized(label), value }));
+  const unsure = { label: localized(say`I do not know`), value: undefined };
+  const chosen = await window.showQuickPick(fact === "symptom" ? items : [...items, unsure], {
+    title: localized(say`Why Does My Long Context Fail?`),
+    placeHolder: localized(question),
+  });
+  if (chosen === undefined) return undefined;
+  return chosen.value === undefined ? "unknown" : { value: chosen.value };
+}
+
+const units = {
+  tokens: say`Tokens, e.g. 65536 or 64K; empty where you do not know.`,
+  seconds: say`Seconds; empty where you do not know.`,
+  share: say`A number such as 0.85, 85 % or 2.5; empty where you do not know.`,
+  bytes: say`GiB, e.g. 1.5; empty where you do not know.`,
+} as const satisfies Record<NumberKind, Text>;
+
+async function enter({ question }: Question, kind: NumberKind): Promise<Answer> {
+  const typed = await window.showInputBox({
+    title: localized(say`Why Does My Long Context Fail?`),
+    prompt: `${localized(question)} ${localized(units[kind])}`,
+    ignoreFocusOut: true,
+    validateInput: (text) =>
+      text.trim() === "" || numberOf(text, kind) !== undefined ? undefined : localized(units[kind]),
+  });
+  if (typed === undefined) return undefined;
+  const value = numberOf(typed, kind);
+  return value === undefined ? "unknown" : { value };
+}
+
+async function show(
+  conclusion: DiagnosisStep & { readonly kind: "conclusion" },
+  told: readonly Text[],
+): Promise<void> {
+  const list = (texts: readonly Text[]): string =>
+    texts.map((text) => `- ${escaped(localized(text))}`).join("\n");
+  const part = (title: Text, texts: readonly Text[]): string =>
+    texts.length === 0 ? "" : `\n\n## ${localized(title)}\n\n${list(texts)}`;
+  await showMarkdown(
+    localized(say`Why Does My Long Context Fail?`),
+    `**${escaped(localized(conclusion.sentence))}**` +
+      part(say`What to do`, conclusion.actions) +
+      part(say`Why`, conclusion.evidence) +
+      part(say`What this is known from`, told),
+  );
+}

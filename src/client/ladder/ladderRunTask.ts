@@ -1,0 +1,81 @@
+import { ProgressLocation, window } from "vscode";
+import type { LadderCost } from "../../core/ladder/score/feasibility";
+import type { LadderProgress, ShownLadder } from "../../core/ladder/report/shownLadder";
+import { count, say, seconds, type Text } from "../../core/text";
+import type { LadderDesk, LadderRequest } from "./ladderDesk";
+import { localized } from "../editor/vscodeText";
+
+type Wanted =
+  | Pick<LadderRequest & { readonly kind: "new" }, "kind" | "text" | "label" | "planFolder">
+  | Pick<LadderRequest & { readonly kind: "goOn" }, "kind" | "id">;
+
+/**
+ * Runs a ladder behind a notification that says where it is and how long it still takes, and can cancel it. Before the
+ * first request the user sees what it costs, and may think better of it: then an abort is thrown.
+ */
+export async function runLadderTask(
+  desk: LadderDesk,
+  wanted: Wanted,
+  { label, ask }: { readonly label: string; readonly ask: boolean },
+): Promise<ShownLadder> {
+  return window.withProgress(
+    {
+      location: ProgressLocation.Notification,
+      title: localized(say`Ladder ${label}`),
+      cancellable: true,
+    },
+    async (progress, token) => {
+      const cancelled = token.onCancellationRequested(() => desk.cancel());
+      let shown = 0;
+      try {
+        progress.report({ message: localized(say`Looking at the server and the plan`) });
+        return await desk.run({
+          ...wanted,
+          onCost: async (cost, left) => {
+            if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
+          },
+          onChange: (now) => {
+            const share = 100 * shareOf(now);
+            progress.report({
+              message: localized(progressText(now)),
+              increment: Math.max(0, share - shown),
+            });
+            shown = Math.max(shown, share);
+          },
+        });
+      } finally {
+        cancelled.dispose();
+      }
+    },
+  );
+}
+
+async function confirmed(cost: LadderCost, left: number): Promise<boolean> {
+  const start = localized(left < cost.steps ? say`Go on` : say`Start`);
+  const stored =
+    left < cost.steps
+      ? [say`${count(cost.steps - left)} of ${count(cost.steps)} runs are stored already.`]
+      : [];
+  const detail = [
+    cost.sentence,
+    ...stored,
+    say`Nobody else may use the server meanwhile. Every run is stored before the next begins: it can be cancelled and go on later.`,
+  ];
+  const chosen = await window.showInformationMessage(
+    localized(say`Start the ladder?`),
+    { modal: true, detail: detail.map((text) => localized(text)).join("\n\n") },
+    start,
+  );
+  return chosen === start;
+}
+
+/** Runs done, and the part of the current one that has been read. */
+const shareOf = ({ steps, tokens, processed }: LadderProgress): number =>
+  (steps.done + (tokens > 0 ? Math.min(1, processed / tokens) * 0.95 : 0)) / Math.max(1, steps.planned);
+
+export function progressText({ steps, tokens, processed, remaining }: LadderProgress): Text {
+  const at = say`Run ${count(Math.min(steps.done + 1, steps.planned))} of ${count(steps.planned)}: ${count(processed)} of ${count(tokens)} tokens read.`;
+  return remaining === undefined
+    ? at
+    : say`${at} ${seconds(remaining.likely)} to go (${seconds(remaining.low)} to ${seconds(remaining.high)}).`;
+}

@@ -1,0 +1,151 @@
+import {
+  commands,
+  env,
+  Uri,
+  window,
+  workspace,
+  type TextDocumentContentProvider,
+  type TextEditor,
+} from "vscode";
+import { joinCommandLine } from "../../core/scripts/joinCommandLine";
+import type { ScriptText } from "../../core/scripts/scriptText";
+import type { Shell } from "../../core/scripts/splitCommandLine";
+import { formatBytes } from "../../core/format";
+import { isSectionCommand, type SectionCommand } from "../../core/protocol/serverRequests";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { localized } from "../editor/vscodeText";
+
+/** Code lens of a section: its command line for the shell of this system. */
+export async function copyCommandLine(...[argument]: readonly unknown[]): Promise<void> {
+  const { arguments: words } = argument as SectionCommand;
+  const shell: Shell = process.platform === "win32" ? "powershell" : "posix";
+  await env.clipboard.writeText(joinCommandLine(["llama-server", ...words], shell));
+  window.setStatusBarMessage(localized(say`Command line copied`), 3000);
+}
+
+/** Code lens of a section: what it needs, as a table by device. */
+export async function showSectionBudget(...[argument]: readonly unknown[]): Promise<void> {
+  const { section, cost } = argument as SectionCommand;
+  if (cost === undefined) {
+    throw new UserError(
+      "notFound",
+      say`What ${section} costs is not known: its model's file is not on this machine, or the workspace is not trusted.`,
+      say`Name a file that is there, and trust the workspace.`,
+    );
+  }
+  const size = (value: number | undefined): string =>
+    value === undefined ? "" : formatBytes(value, env.language);
+  const heads = [say`Device`, say`Weights`, say`Context`, say`Compute`, say`Total`, say`Free now`];
+  const rows = cost.devices.map(({ name, weights, context, compute, total, free }) => [
+    escaped(name),
+    ...[weights, context, compute, total, free].map(size),
+  ]);
+  const table = [heads.map((head) => localized(head)), ["---", ...heads.slice(1).map(() => "---:")], ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n");
+  const lines = cost.lines.map((line) => `- ${escaped(localized(line))}`).join("\n");
+  const beyond = cost.beyond === undefined ? "" : `\n\n**${escaped(localized(cost.beyond))}**`;
+  await showMarkdown(
+    localized(say`Memory of ${section}`),
+    `**${escaped(localized(cost.verdict))}**${beyond}\n\n${table}\n\n${lines}`,
+  );
+}
+
+/** Explains the selection, or the whole text of the active editor. */
+export async function explainActiveLog(): Promise<void> {
+  const editor = activeEditor();
+  const { selection, document } = editor;
+  const { explainLog } = await import("../../core/logs/explainLog");
+  const { logReport } = await import("../../core/logs/logReport");
+  const parts = logReport(explainLog(document.getText(selection.isEmpty ? undefined : selection)));
+  if (parts.length === 0) {
+    throw new UserError(
+      "invalidInput",
+      say`Nothing of llama.cpp was recognised in this text.`,
+      say`Open its log, or select the lines around the error; with -lv 4 it says most.`,
+    );
+  }
+  const text = parts
+    .map(
+      ({ heading, lines }) =>
+        `## ${escaped(localized(heading))}\n\n${lines.map((line) => escaped(localized(line))).join("\n\n")}`,
+    )
+    .join("\n\n");
+  await showMarkdown(localized(say`What this log says`), text);
+}
+
+/** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
+export async function checkSelection(argument?: unknown): Promise<void> {
+  const { checkCommands, noServerCommand } = await import("../../core/scripts/commandReport");
+  const { text, shell, at } = (await scriptOfLens(argument)) ?? selectedScript();
+  const commandsFound = checkCommands(text, shell).filter(({ start }) => at === undefined || start === at);
+  if (commandsFound.length === 0) {
+    throw new UserError("invalidInput", noServerCommand, say`Select a command that starts llama-server.`);
+  }
+  const parts = commandsFound.map(({ start, end, remarks }) => {
+    const lines = remarks.map(
+      ({ severity, message }) => `- **${localized(severityWords[severity])}** ${escaped(localized(message))}`,
+    );
+    const title = "```sh\n" + text.slice(start, end).replaceAll("```", "") + "\n```";
+    return `${title}\n\n${lines.length === 0 ? localized(say`llama-server takes this command line as it is.`) : lines.join("\n")}`;
+  });
+  await showMarkdown(localized(say`Command line of llama-server`), parts.join("\n\n"));
+}
+
+interface CheckedScript extends ScriptText {
+  /** Where the command begins that is meant; absent: all of them. */
+  readonly at?: number;
+}
+
+async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefined> {
+  if (!isSectionCommand(argument)) return undefined;
+  const { uri, at } = argument;
+  const { scriptText } = await import("../../core/scripts/scriptText");
+  const document = await workspace.openTextDocument(Uri.parse(uri));
+  const script = scriptText(document.getText(), document.languageId);
+  return script && { ...script, ...(at !== undefined && { at }) };
+}
+
+function selectedScript(): CheckedScript {
+  const { selection, document } = activeEditor();
+  const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+  return { text, shell: shellOf(document.languageId, text) };
+}
+
+const severityWords = {
+  error: say`Error:`,
+  warning: say`Warning:`,
+  information: say`Note:`,
+} as const;
+
+function activeEditor(): TextEditor {
+  const editor = window.activeTextEditor;
+  if (editor !== undefined) return editor;
+  throw new UserError("invalidInput", say`No text is open.`, say`Open or paste it first.`);
+}
+
+function shellOf(languageId: string, text: string): Shell {
+  if (languageId === "powershell" || /`\s*$/m.test(text)) return "powershell";
+  return languageId === "bat" || /\^\s*$/m.test(text) ? "cmd" : "posix";
+}
+
+/** Scheme of read-only texts of ours; the text itself is the query of the address, so that nothing has to be kept. */
+export const textScheme = "llama-gauge-text";
+export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
+
+/** A page of Markdown, made for reading. */
+export async function showMarkdown(title: string, content: string): Promise<void> {
+  const uri = Uri.from({
+    scheme: textScheme,
+    path: `/${title.replace(/[/\\:]/g, " ")}.md`,
+    query: `# ${title}\n\n${content}\n`,
+  });
+  await workspace.openTextDocument(uri);
+  await commands.executeCommand("markdown.showPreview", uri);
+}
+
+/** Words of logs and files must not become markup. */
+export function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
+}

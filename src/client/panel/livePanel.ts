@@ -1,0 +1,41 @@
+import { workspace } from "vscode";
+import type { LiveMemory } from "../../core/memory/devices/liveMemory";
+import type { Disposable } from "../editor/lifecycle";
+
+/** Measures memory until it is disposed. `serverUrl`: of the server whose process is looked at. */
+export type WatchMemory = (
+  serverUrl: string | undefined,
+  show: (memory: LiveMemory) => void,
+) => Promise<Disposable>;
+
+/** Measures while the panel is seen, and never else. */
+export class LivePanel implements Disposable {
+  private running: { readonly url: string | undefined; readonly watch: Promise<Disposable> } | undefined;
+
+  constructor(
+    private readonly watch: WatchMemory,
+    private readonly show: (memory: LiveMemory) => void,
+  ) {}
+
+  update(seen: boolean, serverUrl: string | undefined): void {
+    if (!seen || !workspace.isTrusted) {
+      this.dispose();
+      return;
+    }
+    if (this.running !== undefined && this.running.url === serverUrl) return;
+    this.dispose();
+    const running = {
+      url: serverUrl,
+      watch: this.watch(serverUrl, (memory) => {
+        if (this.running === running) this.show(memory);
+      }),
+    };
+    this.running = running;
+  }
+
+  dispose(): void {
+    const { running } = this;
+    this.running = undefined;
+    void running?.watch.then((watch) => watch.dispose());
+  }
+}

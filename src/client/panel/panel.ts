@@ -1,0 +1,272 @@
+import { commands, env, l10n, Uri, ViewColumn, window, workspace, type WebviewPanel } from "vscode";
+import {
+  fromPanel,
+  panelStateOf,
+  reportOf,
+  type FromPanel,
+  type PanelCommand,
+  type PanelSection,
+  type ToPanel,
+} from "../../core/protocol/panelMessages";
+import type { Log } from "../../core/ports";
+import type { TokenCount } from "../../core/tokens/tokenCount";
+import type { CommandId } from "../editor/commandIds";
+import type { Gauge } from "../estimate/gauge";
+import type { LadderDesk } from "../ladder/ladderDesk";
+import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import { reportingErrors } from "../editor/notify";
+import { panelHtml } from "./panelHtml";
+import type { SpeedBoard } from "../speed/speedBoard";
+import { LivePanel, type WatchMemory } from "./livePanel";
+import type { WhatIfDesk } from "./whatIfDesk";
+import { WhatIfPanel } from "./whatIfPanel";
+import { saveFile } from "./saveFile";
+
+const viewType = "llamaGauge.panel";
+
+const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
+  estimateWorkspace: "llamaGauge.estimateWorkspace",
+  chooseServer: "llamaGauge.chooseServer",
+  chooseModel: "llamaGauge.chooseModel",
+  runDepthProbe: "llamaGauge.runDepthProbe",
+  refresh: "llamaGauge.refresh",
+  cancel: "llamaGauge.cancel",
+  showLog: "llamaGauge.showLog",
+  copyPackedPrompt: "llamaGauge.copyPackedPrompt",
+  dropToFit: "llamaGauge.dropToFit",
+  includeAll: "llamaGauge.includeAll",
+  manageTrust: "workbench.trust.manage",
+  createLadderPlan: "llamaGauge.createLadderPlan",
+  runLadder: "llamaGauge.runLadder",
+  resumeLadder: "llamaGauge.resumeLadder",
+  cancelLadder: "llamaGauge.cancelLadder",
+  showLadder: "llamaGauge.showLadder",
+  compareLadders: "llamaGauge.compareLadders",
+  exportLadderReport: "llamaGauge.exportLadderReport",
+  diagnoseLongContext: "llamaGauge.diagnoseLongContext",
+  compareKvCacheTypes: "llamaGauge.compareKvCacheTypes",
+  recordBaseline: "llamaGauge.recordBaseline",
+  compareWithBaseline: "llamaGauge.compareWithBaseline",
+  importMeasurements: "llamaGauge.importMeasurements",
+  exportHistory: "llamaGauge.exportHistory",
+  cancelMeasurement: "llamaGauge.cancelMeasurement",
+};
+
+/** The one panel of a window. It is drawn from the gauge's state and sends back commands, nothing else. */
+export class GaugePanel implements Disposable {
+  private readonly store = new DisposableStore();
+  private shown: { readonly panel: WebviewPanel; readonly store: DisposableStore } | undefined;
+  private sentRevision: number | undefined;
+  private sentTokens: TokenCount | undefined;
+  private pageReady = false;
+  private wantedSection: PanelSection | undefined;
+  private ladders: LadderDesk | undefined;
+  private speed: SpeedBoard | undefined;
+  private readonly whatIf: WhatIfPanel;
+  private readonly live: LivePanel;
+
+  constructor(
+    private readonly extensionUri: Uri,
+    private readonly gauge: Gauge,
+    private readonly log: Log,
+    desk: WhatIfDesk,
+    watchMemory: WatchMemory,
+  ) {
+    this.whatIf = new WhatIfPanel(
+      desk,
+      () => reportOf(gauge.state),
+      (message) => this.post(message),
+    );
+    this.live = this.store.add(new LivePanel(watchMemory, (memory) => this.post({ type: "live", memory })));
+    this.store.add(gauge.onDidChange(() => this.send()));
+    this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.sendAll()));
+    this.store.add(
+      window.registerWebviewPanelSerializer(viewType, {
+        deserializeWebviewPanel: (panel) => {
+          this.adopt(panel);
+          return Promise.resolve();
+        },
+      }),
+    );
+  }
+
+  /** Draws this ladder, too; the newest stored one once the page is there. */
+  follow(ladders: LadderDesk): void {
+    this.ladders = ladders;
+    this.store.add(ladders.onDidChange(() => this.sendLadder()));
+  }
+
+  /** Draws what is measured, and the history of it. */
+  followSpeed(board: SpeedBoard): void {
+    this.speed = board;
+    this.store.add(board.onDidChange(() => this.sendSpeed()));
+  }
+
+  get visible(): boolean {
+    return this.shown?.panel.visible === true;
+  }
+
+  show(section?: PanelSection): void {
+    this.wantedSection = section;
+    if (this.shown === undefined) {
+      this.adopt(
+        window.createWebviewPanel(viewType, "Llama Gauge", ViewColumn.Active, {
+          enableScripts: true,
+          localResourceRoots: [Uri.joinPath(this.extensionUri, "dist")],
+        }),
+      );
+    } else {
+      this.shown.panel.reveal();
+      this.reveal();
+    }
+  }
+
+  dispose(): void {
+    this.shown?.panel.dispose();
+    this.store.dispose();
+  }
+
+  private adopt(panel: WebviewPanel): void {
+    this.shown?.panel.dispose();
+    const store = new DisposableStore();
+    const shown = { panel, store };
+    this.shown = shown;
+    this.pageReady = false;
+    const { webview } = panel;
+    panel.iconPath = {
+      light: Uri.joinPath(this.extensionUri, "media", "panel-light.svg"),
+      dark: Uri.joinPath(this.extensionUri, "media", "panel-dark.svg"),
+    };
+    store.add(webview.onDidReceiveMessage((message: unknown) => this.receive(message)));
+    store.add(
+      panel.onDidChangeViewState(() => {
+        this.pageReady &&= panel.visible;
+        this.updateLive();
+      }),
+    );
+    panel.onDidDispose(() => {
+      store.dispose();
+      if (this.shown === shown) this.shown = undefined;
+      this.updateLive();
+    });
+    webview.html = panelHtml(
+      {
+        script: webview.asWebviewUri(Uri.joinPath(this.extensionUri, "dist", "webview.js")).toString(),
+        style: webview.asWebviewUri(Uri.joinPath(this.extensionUri, "dist", "webview.css")).toString(),
+        cspSource: webview.cspSource,
+      },
+      env.language,
+    );
+  }
+
+  private receive(message: unknown): void {
+    const action = fromPanel(message);
+    if (action === undefined) this.log.warn(`The panel sent something unknown: ${JSON.stringify(message)}`);
+    else this.act(action);
+  }
+
+  private act(action: FromPanel): void {
+    switch (action.type) {
+      case "ready":
+        this.pageReady = true;
+        this.sendAll();
+        void this.speed?.refresh();
+        void this.ladders?.open().catch((error: unknown) => this.log.error("Ladders cannot be read", error));
+        this.reveal();
+        return;
+      case "command":
+        void commands.executeCommand(commandOf[action.command]);
+        return;
+      case "leaveOut":
+        this.leaveOut(action.paths, action.out);
+        return;
+      case "whatIf":
+      case "whatIfAction":
+      case "contextTable":
+        void reportingErrors("What if", this.log, () => this.whatIf.receive(action));
+        return;
+      case "packOrder":
+        void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);
+        return;
+      case "save":
+        void reportingErrors("Save", this.log, () => saveFile(action.name, action.files));
+        return;
+      case "openFile": {
+        // only files of the report: the page's text is not trusted with a free choice of path
+        const files = reportOf(this.gauge.state)?.tokens.files ?? [];
+        const known = files.find(({ file }) => file.path === action.path);
+        if (known !== undefined) void commands.executeCommand("vscode.open", Uri.file(known.file.path));
+        return;
+      }
+    }
+  }
+
+  /** The page names files; those the report does not know are nobody's. */
+  private leaveOut(paths: readonly string[], out: boolean): void {
+    const report = reportOf(this.gauge.state);
+    if (report === undefined) return;
+    const known = new Set(report.tokens.files.map(({ file }) => file.path));
+    const leftOut = new Set(report.leftOut);
+    for (const path of paths) {
+      if (!out) leftOut.delete(path);
+      else if (known.has(path)) leftOut.add(path);
+    }
+    this.gauge.choose([...leftOut]);
+  }
+
+  private reveal(): void {
+    if (!this.pageReady || this.wantedSection === undefined) return;
+    this.post({ type: "reveal", section: this.wantedSection });
+    this.wantedSection = undefined;
+  }
+
+  private sendAll(): void {
+    this.sentRevision = undefined;
+    this.sentTokens = undefined;
+    this.post({
+      type: "page",
+      locale: env.language,
+      translations: l10n.bundle ?? {},
+      trusted: workspace.isTrusted,
+    });
+    this.sendLadder();
+    this.sendSpeed();
+    this.send();
+  }
+
+  private sendLadder(): void {
+    if (this.pageReady && this.ladders !== undefined)
+      this.post({ type: "ladder", ladder: this.ladders.state });
+  }
+
+  /** Memory is of interest where a budget is shown. */
+  private updateLive(): void {
+    const report = reportOf(this.gauge.state);
+    const server = report?.server.known === true ? report.server.value.url : undefined;
+    this.live.update(this.pageReady && report?.memory.known === true, server);
+  }
+
+  private sendSpeed(): void {
+    if (this.pageReady && this.speed !== undefined) this.post({ type: "speed", speed: this.speed.state });
+  }
+
+  private send(): void {
+    this.updateLive();
+    if (!this.pageReady) return;
+    const { state } = this.gauge;
+    const report = reportOf(state);
+    if (report !== undefined && report.revision !== this.sentRevision) {
+      this.sentRevision = report.revision;
+      const { tokens, ...rest } = report;
+      if (tokens === this.sentTokens) this.post({ type: "judged", report: rest });
+      else this.post({ type: "report", report });
+      this.sentTokens = tokens;
+      void this.whatIf.renew();
+    }
+    this.post({ type: "state", state: panelStateOf(state) });
+  }
+
+  private post(message: ToPanel): void {
+    void this.shown?.panel.webview.postMessage(message);
+  }
+}

@@ -1,0 +1,61 @@
+import { window, type QuickPickItem } from "vscode";
+import { say } from "../../core/text";
+import { serverUrl } from "../editor/settings";
+import { pickWhileSearching } from "../editor/quickPick";
+import { localized } from "../editor/vscodeText";
+
+/** A llama-server that answered. */
+export interface ServerCandidate {
+  readonly url: string;
+  /** Model, context and where the address comes from, in the reader's words. */
+  readonly description: string;
+}
+
+interface ServerItem extends QuickPickItem {
+  readonly url: string | undefined;
+}
+
+/** Asks for a server; `""` means "look for one each time". Undefined where the user chose nothing. */
+export async function chooseServer(
+  current: string,
+  discover: (signal: AbortSignal) => Promise<readonly ServerCandidate[]>,
+): Promise<string | undefined> {
+  const fixed: ServerItem[] = [
+    {
+      label: localized(say`Find a server on this machine each time`),
+      description: current === "" ? localized(say`current`) : "",
+      url: "",
+    },
+    { label: localized(say`Enter an address …`), alwaysShow: true, url: undefined },
+  ];
+  const chosen = await pickWhileSearching<ServerItem>(
+    { title: localized(say`Choose llama-server`), placeholder: localized(say`Servers that answer`) },
+    fixed,
+    async (signal) =>
+      (await discover(signal)).map(({ url, description }) => ({
+        label: url,
+        description: url === current ? localized(say`current`) : "",
+        detail: description,
+        url,
+      })),
+  );
+  if (chosen === undefined) return undefined;
+  return chosen.url ?? askForAddress(current);
+}
+
+/** An address that a keybinding or a task gives the command; undefined: the user is asked. */
+export function serverOfArgument(argument: unknown): string | undefined {
+  return typeof argument === "string" ? serverUrl(argument) : undefined;
+}
+
+async function askForAddress(current: string): Promise<string | undefined> {
+  const typed = await window.showInputBox({
+    title: localized(say`Address of llama-server`),
+    value: current === "" ? "http://127.0.0.1:8080" : current,
+    validateInput: (text) =>
+      serverUrl(text) === undefined || text.trim() === ""
+        ? localized(say`An http or https address, for example http://127.0.0.1:8080`)
+        : undefined,
+  });
+  return typed === undefined ? undefined : serverUrl(typed);
+}

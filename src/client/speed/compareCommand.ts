@@ -1,0 +1,135 @@
+import { ProgressLocation, window, type QuickPickItem } from "vscode";
+import { variedOptions, type VariedOption } from "../../core/bench/benchArms";
+import { answersUnchecked } from "../../core/bench/comparison";
+import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
+import { progressText } from "../../core/bench/progressText";
+import type { ComparisonResult } from "../../core/history/historyRecord";
+import { say, seconds, type Text } from "../../core/text";
+import { toAbortSignal } from "../editor/cancellation";
+import { pickWhileSearching } from "../editor/quickPick";
+import type { SpeedBoard } from "./speedBoard";
+import type { ComparisonChoice, SpeedOutside } from "./speedOutside";
+import { localized } from "../editor/vscodeText";
+
+const cacheTypes = ["f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "bf16"] as const;
+
+const choices: Readonly<
+  Record<VariedOption["option"], { readonly name: Text; readonly values: readonly string[] }>
+> = {
+  cacheTypeK: { name: say`KV cache type of K`, values: cacheTypes },
+  cacheTypeV: { name: say`KV cache type of V`, values: cacheTypes },
+  flashAttn: { name: say`Flash attention`, values: ["on", "off"] },
+  ubatchSize: { name: say`Physical batch (ubatch)`, values: ["128", "256", "512", "1024", "2048", "4096"] },
+  batchSize: { name: say`Logical batch`, values: ["512", "1024", "2048", "4096", "8192"] },
+  threads: { name: say`Threads`, values: ["1", "2", "4", "6", "8", "12", "16", "24", "32"] },
+};
+
+/**
+ * Compares two values of one option, baseline, other and baseline again, after saying what it will cost. Undefined where
+ * the user thought better of it.
+ */
+export async function compareSettings(
+  outside: SpeedOutside,
+  board: SpeedBoard,
+  argument: unknown,
+): Promise<ComparisonResult | undefined> {
+  const choice = asChoice(argument) ?? (await ask(outside));
+  if (choice === undefined) return undefined;
+  const result = await run(outside, board, choice);
+  board.compared(result);
+  return result;
+}
+
+async function ask(outside: SpeedOutside): Promise<ComparisonChoice | undefined> {
+  const setup = await outside.comparisonSetup(new AbortController().signal);
+  const option = await window.showQuickPick(
+    variedOptions.map((varied) => ({
+      label: localized(choices[varied.option].name),
+      description: varied.flag,
+      detail: localized(say`now ${setup.values[varied.option]}`),
+      varied,
+    })),
+    {
+      title: localized(say`Compare settings of ${setup.model}`),
+      placeHolder: localized(say`One option at a time: with two no single cause could be named`),
+    },
+  );
+  if (option === undefined) return undefined;
+  const { varied } = option;
+  const baseline = setup.values[varied.option];
+  const other = await window.showQuickPick(
+    choices[varied.option].values.filter((value) => value !== baseline),
+    {
+      title: localized(choices[varied.option].name),
+      placeHolder: localized(say`To compare with ${baseline}`),
+    },
+  );
+  if (other === undefined) return undefined;
+  const plan = await askForDepth(outside, `${varied.flag} ${baseline} / ${other}`);
+  return plan && { varied, values: [baseline, other], depth: plan.depth };
+}
+
+interface PlanItem extends QuickPickItem {
+  readonly plan: ComparisonPlan;
+}
+
+/** The last question is the price: choosing a depth starts the comparison. */
+async function askForDepth(outside: SpeedOutside, title: string): Promise<ComparisonPlan | undefined> {
+  const picked = await pickWhileSearching<PlanItem>(
+    { title, placeholder: localized(say`Depth to compare at, with what it costs; choosing one starts it`) },
+    [],
+    async (signal) =>
+      (await outside.comparisonPrices(signal)).map((plan) => ({
+        label: localized(say`≈ ${seconds(plan.seconds)}`),
+        detail: localized(comparisonPlanText(plan)),
+        plan,
+      })),
+  );
+  return picked?.plan;
+}
+
+function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice): Promise<ComparisonResult> {
+  const title = say`Comparing ${choice.varied.flag} ${choice.values.join(" / ")}`;
+  return Promise.resolve(
+    window.withProgress(
+      { location: ProgressLocation.Notification, title: localized(title), cancellable: true },
+      (progress, token) =>
+        board.measure(title, toAbortSignal(token), (report, signal) => {
+          let done = 0;
+          return outside.compare(
+            choice,
+            {
+              plan: report.plan,
+              progress: (step) => {
+                report.progress(step);
+                const increment = Math.max(0, step.share * 100 - done);
+                done += increment;
+                progress.report({ increment, message: localized(progressText(step)) });
+              },
+            },
+            signal,
+          );
+        }),
+    ),
+  );
+}
+
+/** What was found, in the two sentences of the answer; speed whose answers nobody looked at is not praised alone. */
+export function comparisonText({ prefill, generation }: ComparisonResult): Text {
+  const both = say`${prefill.sentence} ${generation.sentence}`;
+  const unchecked = [...prefill.notes, ...generation.notes].some(
+    ({ text }) => text === answersUnchecked.text,
+  );
+  return unchecked ? say`${both} ${answersUnchecked}` : both;
+}
+
+function asChoice(argument: unknown): ComparisonChoice | undefined {
+  if (typeof argument !== "object" || argument === null) return undefined;
+  const { flag, values, depth } = argument as Readonly<Record<string, unknown>>;
+  const varied = variedOptions.find((known) => known.flag === flag);
+  if (varied === undefined || !Array.isArray(values) || typeof depth !== "number") return undefined;
+  const [baseline, other] = values.map(String);
+  return baseline === undefined || other === undefined
+    ? undefined
+    : { varied, values: [baseline, other], depth };
+}

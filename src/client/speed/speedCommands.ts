@@ -1,0 +1,182 @@
+import { commands, Uri, window } from "vscode";
+import { historyFormats, type HistoryFormat } from "../../core/history/historyFormats";
+import { count, say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import type { CurveKey } from "../../core/prefill/depthCurve";
+import type { CommandId } from "../editor/commandIds";
+import type { CommandTable } from "../editor/commands";
+import { compareSettings, comparisonText } from "./compareCommand";
+import type { GaugePanel } from "../panel/panel";
+import type { SpeedBoard } from "./speedBoard";
+import type { BaselineChoice, SpeedOutside } from "./speedOutside";
+import { localized } from "../editor/vscodeText";
+
+export interface SpeedCommandParts {
+  readonly board: SpeedBoard;
+  readonly panel: Pick<GaugePanel, "show">;
+  readonly outside: SpeedOutside;
+  /** Runs the last estimate again, which may use what was measured. */
+  readonly repeat: () => Promise<unknown>;
+}
+
+export type SpeedCommandId =
+  | "llamaGauge.compareKvCacheTypes"
+  | "llamaGauge.recordBaseline"
+  | "llamaGauge.compareWithBaseline"
+  | "llamaGauge.importMeasurements"
+  | "llamaGauge.exportHistory"
+  | "llamaGauge.cancelMeasurement";
+
+/** The commands about measured speed besides the probe itself. */
+export function speedCommands({
+  board,
+  panel,
+  outside,
+  repeat,
+}: SpeedCommandParts): Pick<CommandTable, SpeedCommandId> {
+  const never = new AbortController().signal;
+  return {
+    "llamaGauge.compareKvCacheTypes": async (...args) => {
+      const result = await compareSettings(outside, board, args[0]).catch(offerServerProbe);
+      if (result === undefined) return undefined;
+      void window.showInformationMessage(localized(comparisonText(result)));
+      panel.show("measured");
+      return result.prefill.kind;
+    },
+    "llamaGauge.recordBaseline": async (...args) => {
+      const run = await currentRun();
+      const label = typeof args[0] === "string" ? args[0] : await askForLabel(run.key);
+      if (label === undefined) return undefined;
+      await outside.recordBaseline(run.id, label, never);
+      await board.refresh();
+      window.setStatusBarMessage(localized(say`Baseline recorded`), 3000);
+      return label;
+    },
+    "llamaGauge.compareWithBaseline": async (...args) => {
+      const baselines = await outside.baselines(never);
+      if (baselines.length === 0) {
+        throw new UserError(
+          "invalidInput",
+          say`No baseline was recorded yet.`,
+          say`Record one (Llama Gauge: Record Baseline), then measure again and compare.`,
+        );
+      }
+      const run = await currentRun();
+      const baselineId = typeof args[0] === "string" ? args[0] : (await chooseBaseline(baselines))?.id;
+      if (baselineId === undefined) return undefined;
+      const found = await outside.besideBaseline({ baselineId, runId: run.id }, never);
+      board.besideBaseline(found);
+      void window.showInformationMessage(localized(found.sentence));
+      panel.show("measured");
+      return found.rows.at(-1)?.prefillChange;
+    },
+    "llamaGauge.importMeasurements": async (...args) => {
+      const file = typeof args[0] === "string" ? args[0] : await askForBenchOutput();
+      if (file === undefined) return undefined;
+      const key = await askForKey(args[1]);
+      if (key === "cancelled") return undefined;
+      const found = await outside.importRuns(file, key, never);
+      await board.refresh();
+      void window.showInformationMessage(
+        localized(say`Imported: ${count(found.curves)} curves with ${count(found.points)} points.`),
+      );
+      if (key !== undefined) await repeat();
+      panel.show("measured");
+      return found.curves;
+    },
+    "llamaGauge.exportHistory": async (...args) => {
+      const file = typeof args[0] === "string" ? Uri.file(args[0]) : await askForExportFile();
+      if (file === undefined) return undefined;
+      const written = await outside.exportHistory(formatOf(file), file.fsPath, never);
+      window.setStatusBarMessage(localized(say`${count(written)} runs exported`), 3000);
+      return written;
+    },
+    "llamaGauge.cancelMeasurement": () => board.cancel(),
+  };
+
+  async function currentRun(): Promise<{ readonly id: string; readonly key: CurveKey }> {
+    const run = await outside.currentRun(never);
+    if (run !== undefined) return run;
+    throw new UserError(
+      "invalidInput",
+      say`The server and options of now have not been measured yet.`,
+      say`Run a depth probe first.`,
+    );
+  }
+
+  /** Whether the curves are of the setup of now: nothing in a bench's output can say so for sure. */
+  async function askForKey(use: unknown): Promise<CurveKey | undefined | "cancelled"> {
+    const key = await outside.currentKey(never);
+    if (key === undefined || use === false) return undefined;
+    if (use === true) return key;
+    const setup = [key.model.split(/[\\/]/).at(-1), key.flags].filter((part) => part !== "").join(" ");
+    const picked = await window.showQuickPick(
+      [
+        {
+          label: localized(say`Only show them in the history`),
+          detail: localized(say`They were measured on another model, machine or with other options.`),
+          key: undefined,
+        },
+        {
+          label: localized(say`Predict with them`),
+          detail: localized(say`They were measured on this machine with ${setup}.`),
+          key,
+        },
+      ],
+      { title: localized(say`What were these curves measured on?`) },
+    );
+    return picked === undefined ? "cancelled" : picked.key;
+  }
+}
+
+/** Where there is no room for a second copy of the model, what runs can still be measured. */
+function offerServerProbe(error: unknown): undefined {
+  if (!(error instanceof UserError) || error.reason !== "tooLarge") throw error;
+  const probe = localized(say`Run depth probe`);
+  const message = `${localized(error.problem)} ${localized(error.remedy)}`;
+  void window.showErrorMessage(message, probe).then((chosen) => {
+    if (chosen === probe) void commands.executeCommand("llamaGauge.runDepthProbe" satisfies CommandId);
+  });
+}
+
+function askForLabel({ build, flags }: CurveKey): Thenable<string | undefined> {
+  return window.showInputBox({
+    title: localized(say`Name of the baseline`),
+    value: [build, flags].filter((part) => part !== "").join(" "),
+  });
+}
+
+async function chooseBaseline(baselines: readonly BaselineChoice[]): Promise<BaselineChoice | undefined> {
+  const picked = await window.showQuickPick(
+    baselines.map((baseline) => ({
+      label: baseline.label,
+      description: new Date(baseline.at).toLocaleString(),
+      detail: [baseline.key.model, baseline.key.build, baseline.key.flags].join(" "),
+      baseline,
+    })),
+    { title: localized(say`Compare with which baseline?`), matchOnDetail: true },
+  );
+  return picked?.baseline;
+}
+
+async function askForBenchOutput(): Promise<string | undefined> {
+  const [file] =
+    (await window.showOpenDialog({
+      title: localized(say`Output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy`),
+      openLabel: localized(say`Import`),
+      canSelectMany: false,
+    })) ?? [];
+  return file?.fsPath;
+}
+
+function askForExportFile(): Thenable<Uri | undefined> {
+  return window.showSaveDialog({
+    title: localized(say`Export the history of measurements`),
+    filters: { Markdown: ["md"], CSV: ["csv"], JSON: ["json"] },
+  });
+}
+
+function formatOf(file: Uri): HistoryFormat {
+  const extension = file.path.split(".").at(-1)?.toLowerCase();
+  return historyFormats.find((format) => format === extension) ?? "md";
+}

@@ -1,0 +1,163 @@
+import { known, unknown, type Known } from "../known";
+import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
+import { refineCurve, sessionSpread } from "../prefill/liveTimings";
+import { say } from "../text";
+import { sameBuild } from "../prefill/buildOf";
+import type { Drift } from "../bench/drift";
+import type { HistoryKind, HistoryRecord } from "./historyRecord";
+import type { MonitorReport } from "../bench/monitorSample";
+import type { CostStep } from "../bench/residualTest";
+
+export interface CurveWanted {
+  readonly model: string;
+  /** Empty: not known, as where no server runs. */
+  readonly build: string;
+  /** `speedFlags` of the launch. */
+  readonly flags: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Where a curve comes from, and what is known about the machine meanwhile. */
+export interface CurveOrigin {
+  /** Of the record in the history. */
+  readonly id: string;
+  readonly kind: HistoryKind;
+  readonly tool: string;
+  /** Milliseconds since the epoch. */
+  readonly measuredAt: number;
+  /** How long measuring took. */
+  readonly seconds?: number;
+  readonly monitor?: MonitorReport;
+  readonly drift?: Drift;
+  readonly steps?: readonly CostStep[];
+  /** Whether it was measured with the build that is asked for. */
+  readonly sameBuild: boolean;
+  /** Real requests since then that refined it. */
+  readonly requests: number;
+  /** Their time over the curve's: 1.1 is 10 % slower. */
+  readonly factor: number;
+}
+
+export interface MeasuredCurve {
+  /** Its spread covers what may have changed since it was measured. */
+  readonly curve: DepthCurve;
+  readonly origin: CurveOrigin;
+}
+
+interface Candidate {
+  readonly record: HistoryRecord;
+  readonly curve: DepthCurve;
+}
+
+/** Until then a clean run is worth more than a newer one on a disturbed machine. */
+const sessionMs = 6 * 3600_000;
+/** Two clocks of one machine differ by less. */
+const clockMs = 120_000;
+/** A point or two say nothing about depth. */
+const enoughPoints = 3;
+/** Curves of one model with other flags that are kept at hand. */
+const mostCurves = 12;
+
+/**
+ * The curve of this model with these flags, refined by the requests that were seen since: the same build before every
+ * other, a complete run before one that was stopped at once, then the newest. Curves with other flags are never taken: KV
+ * cache types, ubatch and placement each change the slope.
+ */
+export function chooseCurve(
+  records: readonly HistoryRecord[],
+  wanted: CurveWanted,
+): MeasuredCurve | undefined {
+  const fitting = records.flatMap((record) =>
+    record.kind !== "baseline" &&
+    record.curve?.key.model === wanted.model &&
+    record.curve.key.flags === wanted.flags &&
+    record.curve.points.length > 0
+      ? [{ record, curve: record.curve }]
+      : [],
+  );
+  const ofBuild = fitting.filter(({ curve }) => sameBuild(curve.key.build, wanted.build));
+  const candidates = ofBuild.length > 0 ? ofBuild : fitting;
+  const complete = candidates.filter(({ curve }) => curve.points.length >= enoughPoints);
+  const chosen = newestUndisturbed(complete.length > 0 ? complete : candidates, wanted.now);
+  return chosen && withHindsight(chosen, records, wanted, ofBuild.length > 0);
+}
+
+/** What a clock that was set back since has dated into the future is taken last: its age is not known. */
+function newestUndisturbed(candidates: readonly Candidate[], now: number): Candidate | undefined {
+  const ahead = ({ record }: Candidate): number => (record.at > now + clockMs ? 1 : 0);
+  const [newest, ...older] = candidates.toSorted((p, q) => ahead(p) - ahead(q) || q.record.at - p.record.at);
+  if (newest?.record.monitor?.verdict !== "contaminated") return newest;
+  const clean = older.find(
+    ({ record }) => record.monitor?.verdict !== "contaminated" && newest.record.at - record.at <= sessionMs,
+  );
+  return clean ?? newest;
+}
+
+/** Session factor and slope from the requests that were seen since, and the spread that is left. */
+function withHindsight(
+  { record, curve }: Candidate,
+  records: readonly HistoryRecord[],
+  wanted: CurveWanted,
+  ofBuild: boolean,
+): MeasuredCurve {
+  const since = records.filter((r) => r.at > record.at && isRequestOf(r, wanted));
+  const refined = refineCurve(
+    curve,
+    since.flatMap(({ request }) => (request === undefined ? [] : [request])),
+  );
+  const last = since.at(-1)?.at ?? record.at;
+  const learned = refined.requests > 0;
+  const age = wanted.now - (learned ? last : record.at);
+  const spread = sessionSpread({
+    seconds: age < -clockMs ? Infinity : Math.max(0, age / 1000),
+    // the requests are this build's, whatever the curve's is
+    sameBuild: ofBuild || learned,
+    undisturbed: record.monitor?.verdict === "clean",
+  });
+  return {
+    curve: { ...refined.curve, spread: Math.hypot(refined.curve.spread ?? 0, spread) },
+    origin: {
+      id: record.id,
+      kind: record.kind,
+      tool: record.tool,
+      measuredAt: record.at,
+      ...(record.seconds !== undefined && { seconds: record.seconds }),
+      ...(record.monitor !== undefined && { monitor: record.monitor }),
+      ...(record.drift !== undefined && { drift: record.drift }),
+      ...(record.steps !== undefined && { steps: record.steps }),
+      sameBuild: ofBuild,
+      requests: refined.requests,
+      factor: refined.factor,
+    },
+  };
+}
+
+function isRequestOf({ kind, key }: HistoryRecord, { model, build, flags }: CurveWanted): boolean {
+  return kind === "request" && key?.model === model && key.flags === flags && sameBuild(key.build, build);
+}
+
+/** One curve for each set of flags this model was measured with, newest first: for "what if it ran with others". */
+export function curvesOfModel(
+  records: readonly HistoryRecord[],
+  { model, build, now }: Omit<CurveWanted, "flags">,
+): readonly MeasuredCurve[] {
+  const keys = records.flatMap(({ curve }): CurveKey[] => (curve?.key.model === model ? [curve.key] : []));
+  const flags = [...new Set(keys.map((key) => key.flags))];
+  return flags
+    .flatMap((its) => chooseCurve(records, { model, build, flags: its, now }) ?? [])
+    .toSorted((p, q) => q.origin.measuredAt - p.origin.measuredAt)
+    .slice(0, mostCurves);
+}
+
+/**
+ * The curve for these launch options (`speedFlags`): only one that was measured with exactly them, and its absence is
+ * said.
+ */
+export function curveWith(curves: readonly MeasuredCurve[], flags: string): Known<DepthCurve> {
+  const found = curves.find(({ curve }) => curve.key.flags === flags);
+  if (found !== undefined) return known(found.curve);
+  return flags === ""
+    ? unknown(say`No speed was measured with llama-server's own defaults.`, say`Run a depth probe with them.`)
+    : unknown(say`No speed was measured with ${flags}.`, say`Run a depth probe with these options.`);
+}

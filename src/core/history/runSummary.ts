@@ -1,0 +1,53 @@
+import { say } from "../text";
+import type { Text } from "../text";
+import type { HistoryRecord } from "./historyRecord";
+import { eventText } from "../bench/interference";
+import type { RunSummary } from "../bench/speedState";
+
+const mostRuns = 50;
+const mostNotes = 4;
+
+/** The runs a reader may want to look up, newest first; single requests only refine them. */
+export function runSummaries(records: readonly HistoryRecord[]): readonly RunSummary[] {
+  return records
+    .filter(({ kind }) => kind !== "request" && kind !== "ladder")
+    .toSorted((p, q) => q.at - p.at)
+    .slice(0, mostRuns)
+    .map(runSummary);
+}
+
+function runSummary(record: HistoryRecord): RunSummary {
+  const { id, kind, at, label, curve, comparison } = record;
+  const key = curve?.key ?? record.key;
+  const points = curve?.points ?? [];
+  const [first] = points;
+  const last = points.at(-1);
+  const generation = curve?.generation.at(-1);
+  return {
+    id,
+    kind,
+    at,
+    ...(label !== undefined && { label }),
+    model: key?.model ?? "",
+    build: key?.build ?? "",
+    flags:
+      comparison === undefined ? (key?.flags ?? "") : `${comparison.option} ${comparison.values.join(" / ")}`,
+    ...(points.length > 0 && { deepest: Math.max(...points.map((p) => p.depth + p.tokens)) }),
+    ...(first !== undefined && { first: first.seconds / first.tokens }),
+    ...(last !== undefined && { last: last.seconds / last.tokens }),
+    ...(generation !== undefined && { generation }),
+    verdict: record.monitor?.verdict ?? "unmonitored",
+    notes: notesOf(record).slice(0, mostNotes),
+  };
+}
+
+function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly Text[] {
+  return [
+    ...(comparison === undefined ? [] : [comparison.prefill.sentence, comparison.generation.sentence]),
+    ...(ended === "cancelled" ? [say`Stopped by the user; what was measured until then is kept.`] : []),
+    ...(ended === "failed" ? [say`It ended early; what was measured until then is kept.`] : []),
+    ...(ended === "unfinished" ? [say`It was cut off; what was measured until then is kept.`] : []),
+    ...(error === undefined ? [] : [say`${error}`]),
+    ...(monitor?.events ?? []).map(eventText),
+  ];
+}

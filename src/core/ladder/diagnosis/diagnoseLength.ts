@@ -1,0 +1,42 @@
+import { count, say } from "../../text";
+import type { DiagnosisFacts, DiagnosisStep } from "./diagnosisStep";
+
+export function refused(facts: DiagnosisFacts): DiagnosisStep {
+  const { promptTokens, nCtxPerSlot } = facts;
+  if (nCtxPerSlot === undefined) {
+    return {
+      kind: "ask",
+      fact: "nCtxPerSlot",
+      question: say`What does the server give one request (n_ctx in /props)?`,
+      choices: [],
+      number: "tokens",
+    };
+  }
+  if (promptTokens === undefined) {
+    return {
+      kind: "ask",
+      fact: "promptTokens",
+      question: say`How many tokens has the prompt, with the chat template?`,
+      choices: [],
+      number: "tokens",
+    };
+  }
+  if (promptTokens < nCtxPerSlot) {
+    return {
+      kind: "conclusion",
+      cause: "answerRoom",
+      change: "length",
+      sentence: say`The prompt fits, but leaves only ${count(nCtxPerSlot - promptTokens)} tokens for the answer.`,
+      evidence: [say`${count(promptTokens)} of ${count(nCtxPerSlot)} tokens are the prompt.`],
+      actions: [say`Raise -c or shorten the prompt, so that thinking and answer have room.`],
+    };
+  }
+  return {
+    kind: "conclusion",
+    cause: "contextTooSmall",
+    change: "length",
+    sentence: say`The prompt has ${count(promptTokens)} tokens, and one request may hold ${count(nCtxPerSlot)}.`,
+    evidence: [],
+    actions: [say`Raise -c if memory allows it, or send less.`],
+  };
+}

@@ -1,0 +1,86 @@
+import { percent, say, seconds } from "../../text";
+import { yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
+
+export function slow(facts: DiagnosisFacts): DiagnosisStep {
+  if (facts.disturbed === true) {
+    return {
+      kind: "conclusion",
+      cause: "otherLoad",
+      change: "load",
+      sentence: say`Other programs used the machine meanwhile.`,
+      evidence: [],
+      actions: [say`Stop them and measure again before anything else is changed.`],
+    };
+  }
+  if (facts.offloaded === undefined) {
+    return {
+      kind: "ask",
+      fact: "offloaded",
+      question: say`Does part of the model run on the CPU (-ngl, -ncmoe, or more than fits on the GPU)?`,
+      choices: yesNo,
+    };
+  }
+  if (facts.slowdown === undefined) {
+    return {
+      kind: "ask",
+      fact: "slowdown",
+      question: say`How many times slower is it at this depth than at the beginning? The probe measures it.`,
+      choices: [],
+      number: "share",
+    };
+  }
+  const { slowdown } = facts;
+  if (slowdown < 1.5 && facts.offloaded) {
+    return {
+      kind: "conclusion",
+      cause: "offload",
+      change: "placement",
+      sentence: say`It is slow from the first token on: the part on the CPU decides, not the length.`,
+      evidence: [say`At this depth it is ${percent(100 * (slowdown - 1))} slower than at the beginning.`],
+      actions: [say`Bring more of it to the GPU: smaller weights or another placement, one at a time.`],
+    };
+  }
+  return {
+    kind: "conclusion",
+    cause: "attentionCost",
+    change: "length",
+    sentence:
+      facts.prefillSeconds === undefined
+        ? say`Every token costs more the deeper it stands: the length is the cause, not a fault.`
+        : say`Every token costs more the deeper it stands: ${seconds(facts.prefillSeconds)} are what this length costs here.`,
+    evidence: [say`At this depth it is ${percent(100 * (slowdown - 1))} slower than at the beginning.`],
+    actions: [
+      say`Use a smaller window by day, keep the prompt's beginning unchanged so that the cache is used.`,
+      say`Compare another backend, ubatch (-ub) or flash attention, one at a time.`,
+    ],
+  };
+}
+
+export function sometimes(facts: DiagnosisFacts): DiagnosisStep {
+  if (facts.disturbed === undefined) {
+    return {
+      kind: "ask",
+      fact: "disturbed",
+      question: say`Do other programs use the machine or the server at the same time?`,
+      choices: yesNo,
+    };
+  }
+  if (facts.disturbed) {
+    return {
+      kind: "conclusion",
+      cause: "otherLoad",
+      change: "load",
+      sentence: say`Others use the machine or the server: slots share one pool of cells, and programs share the memory.`,
+      evidence: [],
+      actions: [say`Stop the other load and repeat the same test three times.`],
+    };
+  }
+  return {
+    kind: "conclusion",
+    cause: facts.sameTokenCount === false ? "noMargin" : "unclear",
+    change: "length",
+    sentence: say`There is no margin: it is close to a limit, and small things decide.`,
+    evidence: [],
+    actions: [say`Repeat the same ladder three times, then lower the length until all three pass.`],
+  };
+}

@@ -1,0 +1,120 @@
+import { count, say } from "../../text";
+import type { Text } from "../../text";
+import { refused } from "./diagnoseLength";
+import { failsAtLength, memory } from "./diagnoseMemory";
+import { forgets } from "./diagnoseRecall";
+import { slow, sometimes } from "./diagnoseSpeed";
+import type { DiagnosisFacts, DiagnosisStep, FactName } from "./diagnosisStep";
+
+/**
+ * The next question, or the conclusion once the facts allow one. Every question is asked at most once; one that could
+ * not be answered (`unanswered`) ends it with how to find the answer.
+ */
+export function diagnose(
+  facts: DiagnosisFacts,
+  unanswered: ReadonlySet<FactName> = new Set(),
+): DiagnosisStep {
+  const step = next(facts);
+  return step.kind === "ask" && unanswered.has(step.fact) ? withoutAnswer(step) : step;
+}
+
+function next(facts: DiagnosisFacts): DiagnosisStep {
+  const early = fromServer(facts);
+  if (early !== undefined) return early;
+  const { symptom } = facts;
+  if (symptom === undefined) return symptomQuestion;
+  switch (symptom) {
+    case "failsAtLoad":
+      return memory(facts, "load");
+    case "failsAtLength":
+      return failsAtLength(facts);
+    case "refused":
+    case "stopsEarly":
+      return refused(facts);
+    case "slow":
+      return slow(facts);
+    case "forgets":
+      return forgets(facts);
+    case "sometimes":
+      return sometimes(facts);
+  }
+}
+
+function withoutAnswer({ fact, question }: DiagnosisStep & { readonly kind: "ask" }): DiagnosisStep {
+  return {
+    kind: "conclusion",
+    cause: "unclear",
+    change: "nothing",
+    sentence: say`No cause can be named before this is known: ${question}`,
+    evidence: [],
+    actions: [howToLearn(fact)],
+  };
+}
+
+function howToLearn(fact: FactName): Text {
+  switch (fact) {
+    case "freeAfterLoadBytes":
+      return say`Start the server with a small -c and look at the free memory of each device (nvidia-smi, rocm-smi, or the log's memory breakdown).`;
+    case "logSays":
+      return say`Start the server with --log-file, let it fail once more and open the log here.`;
+    case "promptTokens":
+      return say`Estimate the prompt's files first: that counts it in the model's own tokens.`;
+    case "slowdown":
+      return say`Run a depth probe: it measures how much a token costs at each depth.`;
+    case "recallShort":
+    case "sameTokenCount":
+      return say`Run a ladder: it measures recall at growing lengths and keeps where it failed.`;
+    default:
+      return say`Run a ladder while nothing else uses the machine or the server, and keep its record.`;
+  }
+}
+
+const symptomQuestion: DiagnosisStep = {
+  kind: "ask",
+  fact: "symptom",
+  question: say`What happens with the long prompt?`,
+  choices: [
+    { value: "failsAtLoad", label: say`The server does not start or runs out of memory while loading` },
+    { value: "failsAtLength", label: say`It breaks off with an error while it reads or writes` },
+    { value: "refused", label: say`It is refused as too long` },
+    { value: "stopsEarly", label: say`The answer stops after a few words` },
+    { value: "slow", label: say`It works but takes far too long` },
+    { value: "forgets", label: say`It answers but does not know the beginning` },
+    { value: "sometimes", label: say`The same prompt sometimes works and sometimes does not` },
+  ],
+};
+
+/** What needs no question: the server says it itself. */
+function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
+  const { nCtxPerSlot, requestedContext, promptTokens, slots } = facts;
+  if (nCtxPerSlot === undefined || facts.symptom === "failsAtLoad" || facts.symptom === "slow")
+    return undefined;
+  const tooLong = promptTokens !== undefined && promptTokens >= nCtxPerSlot;
+  const divided = (slots ?? 1) > 1 && facts.unified === false;
+  if (tooLong && divided && promptTokens < nCtxPerSlot * (slots ?? 1)) {
+    return {
+      kind: "conclusion",
+      cause: "contextDivided",
+      change: "length",
+      sentence: say`The context is divided: each of ${count(slots ?? 1)} slots has ${count(nCtxPerSlot)} tokens, and the prompt has ${count(promptTokens)}.`,
+      evidence: [say`The server reports it.`],
+      actions: [say`Start the server with -np 1, or with --kv-unified.`],
+    };
+  }
+  if (tooLong && requestedContext !== undefined && requestedContext > promptTokens) {
+    return {
+      kind: "conclusion",
+      cause: "contextReduced",
+      change: "length",
+      sentence: say`${count(requestedContext)} tokens were asked for, but the server gives ${count(nCtxPerSlot)}: it was limited to the model's training context or to what fits in memory.`,
+      evidence: [say`The server reports its context.`, ...trained(facts)],
+      actions: [
+        say`Look for a smaller training context (--override-kv with RoPE scaling) or for -fit in the log.`,
+      ],
+    };
+  }
+  return undefined;
+}
+
+const trained = ({ trainingContext }: DiagnosisFacts): readonly Text[] =>
+  trainingContext === undefined ? [] : [say`The model was trained with ${count(trainingContext)} tokens.`];

@@ -1,0 +1,379 @@
+import { bytes, count, percent, say, seconds } from "../../text";
+import type { Text } from "../../text";
+import { failureText, invalidText, type LadderOutcome } from "../score/judge";
+import { targetOf } from "../plan/plan";
+import type { DevicePeak, LadderRecord, LadderStep } from "../score/record";
+import type { RungResult } from "../score/results";
+
+/** The one thing to change next; one at a time, or no cause can be named afterwards. */
+export type Variable =
+  "weights" | "kvCache" | "backend" | "placement" | "length" | "plan" | "load" | "nothing";
+
+export type OutcomeKind =
+  | "passed"
+  | "outOfMemoryFromLoad"
+  | "outOfMemoryWithLength"
+  | "oneDeviceFull"
+  | "outOfMemory"
+  | "sameTokenCount"
+  | "contextTooSmall"
+  | "serverFailed"
+  | "tooSlow"
+  | "tightMemory"
+  | "weakAtAnyLength"
+  | "formatOnly"
+  | "forgets"
+  | "constraintsLost"
+  | "flaky"
+  | "invalid"
+  | "disturbed"
+  | "unmeasured"
+  | "nothingAsked"
+  | "timeLimit"
+  | "busy"
+  | "incomplete";
+
+export interface NextStep {
+  readonly outcome: OutcomeKind;
+  readonly change: Variable;
+  readonly sentence: Text;
+  readonly actions: readonly Text[];
+  /** Longest length that passed in quality, where that helps. */
+  readonly verifiedTokens?: number;
+}
+
+/** NoLiMa: a length is effective while recall stays above this part of the base score. */
+const effectiveShare = 0.85;
+const nearlyFull = 0.03;
+
+/**
+ * What to do after a ladder, as the outcome decides it. `earlier` are records of the same machine: failures that come
+ * back at the same token count show there.
+ */
+export function nextStep(
+  record: LadderRecord,
+  outcome: LadderOutcome,
+  earlier: readonly LadderRecord[] = [],
+): NextStep {
+  const failed = record.steps.findLast((step) => step.failure !== undefined);
+  const stillFailed = failed !== undefined && record.steps.at(-1) === failed;
+  const verified = verifiedTokens(outcome, record);
+  const withVerified = verified !== undefined && { verifiedTokens: verified };
+  if (stillFailed) return { ...afterFailure(record, failed, earlier), ...withVerified };
+  if (outcome.pass) return passed(record, outcome);
+  return { ...afterRuns(record, outcome, verified), ...withVerified };
+}
+
+function passed({ header: { plan } }: LadderRecord, { results }: LadderOutcome): NextStep {
+  const target = targetOf(plan);
+  if (plan.criteria.perRun === 0 && plan.criteria.pooled === 0) {
+    return {
+      outcome: "nothingAsked",
+      change: "plan",
+      sentence: say`The server read ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. The plan asks for no recall, so this is no verified window.`,
+      actions: [say`Declare perRun and pooled in a new plan.`],
+    };
+  }
+  return {
+    outcome: "passed",
+    change: "nothing",
+    sentence: say`This model, backend, cache and hardware passed ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. That is a verified window.`,
+    actions: [
+      ...results.filter((result) => result.passed === null).map((result) => result.sentence),
+      say`Keep the record as the baseline, and -c ${String(target + plan.answerTokens)} or more as the context.`,
+      say`Repeat it after every change of build, driver, model file or options.`,
+    ],
+    verifiedTokens: target,
+  };
+}
+
+function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly LadderRecord[]): NextStep {
+  const failure = step.failure ?? { kind: "serverError" as const, message: "" };
+  const at = failure.atTokens ?? step.tokens;
+  switch (failure.kind) {
+    case "busy":
+      return {
+        outcome: "busy",
+        change: "load",
+        sentence: say`Somebody else used the server before the rung of ${count(step.tokens)} tokens.`,
+        actions: [say`Let the other request end, then run the ladder again; what is done is kept.`],
+      };
+    case "timeLimit":
+      return {
+        outcome: "timeLimit",
+        change: "length",
+        sentence: say`The rung of ${count(step.tokens)} tokens took longer than the plan allows.`,
+        actions: [
+          say`Take a smaller target as the daily window, or allow more time in the plan.`,
+          say`Compare a smaller model, another backend or another placement, one at a time.`,
+        ],
+      };
+    case "contextTooSmall":
+      return {
+        outcome: "contextTooSmall",
+        change: "length",
+        sentence: say`The server refused ${count(step.tokens)} tokens: ${failure.message}`,
+        actions: [say`Start it with a larger -c (or -np 1), or end the plan below.`],
+      };
+    case "outOfMemory":
+      return outOfMemory(record, step);
+    case "serverDied":
+    case "serverError": {
+      const same = sameCount(record, at, earlier);
+      if (same) {
+        return {
+          outcome: "sameTokenCount",
+          change: "kvCache",
+          sentence: say`It failed near ${count(at)} tokens again. A failure at a constant token count points to the KV cache type, the backend's implementation or the edge of a contiguous area.`,
+          actions: [
+            say`Keep model and hardware, and change only the KV cache type (-ctk, -ctv), or only the backend.`,
+          ],
+        };
+      }
+      return {
+        outcome: "serverFailed",
+        change: "nothing",
+        sentence: say`At the rung of ${count(step.tokens)} tokens ${failureText(failure.kind)}`,
+        actions: [
+          say`Look at the end of the server's log for the cause.`,
+          say`Run the same ladder once more: a failure at the same token count is the cache or the backend, one that moves is memory or load.`,
+        ],
+      };
+    }
+  }
+}
+
+/** Which device is full, and whether the cache filled it or the weights did. */
+function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
+  const before = record.steps.filter((s) => s.failure === undefined);
+  const devices = (step.memory ?? before.at(-1)?.memory)?.devices ?? [];
+  const full = devices.filter(isFull);
+  const roomy = devices.filter((device) => device.leastFreeBytes / (device.totalBytes ?? Infinity) > 0.25);
+  const [name] = full.map((device) => device.name);
+  if (full.length > 0 && roomy.length > 0) {
+    return {
+      outcome: "oneDeviceFull",
+      change: "placement",
+      sentence: say`${name ?? ""} is full while ${roomy.map((d) => d.name).join(", ")} still has ${bytes(roomy[0]?.leastFreeBytes ?? 0)} free.`,
+      actions: [
+        say`Change only the split (-ts) or the placement (-ngl, -ot), before anything that costs quality.`,
+      ],
+    };
+  }
+  const first = before.find((s) => (s.memory?.devices.length ?? 0) > 0)?.memory?.devices ?? [];
+  const start = first.find((device) => device.name === name) ?? first[0];
+  if (start !== undefined && isFull(start)) {
+    return {
+      outcome: "outOfMemoryFromLoad",
+      change: "weights",
+      sentence: say`${start.name} was almost full as soon as the weights were loaded: ${bytes(start.leastFreeBytes)} were free at the first rung.`,
+      actions: [
+        say`Compare a smaller quantisation of the weights, and nothing else; see whether the failing length moves.`,
+      ],
+    };
+  }
+  if (start !== undefined) {
+    return {
+      outcome: "outOfMemoryWithLength",
+      change: "kvCache",
+      sentence: say`The length used up what was left on ${start.name}: ${bytes(start.leastFreeBytes)} were free at the first rung.`,
+      actions: [
+        say`Compare a smaller KV cache type (-ctk q8_0 -ctv q8_0), and nothing else; see whether the failing length moves.`,
+      ],
+    };
+  }
+  return {
+    outcome: "outOfMemory",
+    change: "nothing",
+    sentence: say`The server ran out of memory at ${count(step.tokens)} tokens, and which device was full is unknown.`,
+    actions: [
+      say`Watch the free memory of every device from the load on, and repeat.`,
+      say`Full right after loading: smaller weights. Full with growing length: a smaller KV cache type.`,
+    ],
+  };
+}
+
+const isFull = (device: DevicePeak): boolean =>
+  device.leastFreeBytes < Math.max(512 * 2 ** 20, nearlyFull * (device.totalBytes ?? 0));
+
+function sameCount(record: LadderRecord, at: number, earlier: readonly LadderRecord[]): boolean {
+  const steps = [...earlier.flatMap((r) => r.steps), ...record.steps.slice(0, -1)];
+  return steps.some(
+    ({ failure, tokens }) =>
+      failure !== undefined &&
+      (failure.kind === "serverDied" || failure.kind === "serverError") &&
+      Math.abs((failure.atTokens ?? tokens) / at - 1) <= 0.03,
+  );
+}
+
+function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: number | undefined): NextStep {
+  const { plan } = record.header;
+  const target = outcome.rungs.find((rung) => rung.tokens === targetOf(plan));
+  const base = outcome.rungs.find((rung) => rung.purpose === "base");
+  const failing = new Set(outcome.results.filter(({ passed }) => passed === false).map(({ name }) => name));
+  const invalid = target?.steps.find((step) => step.invalid !== undefined)?.invalid;
+  if (invalid !== undefined) {
+    return {
+      outcome: "invalid",
+      change: "plan",
+      sentence: say`A run at the target says nothing about recall: ${invalidText(invalid)}`,
+      actions: [
+        invalid === "promptTruncated"
+          ? say`Turn context shift off and see that nothing else divides or cuts the context.`
+          : invalid === "empty"
+            ? say`See whether the chat template of the model file is the right one.`
+            : say`Turn thinking off or give a larger answerTokens in a new plan.`,
+      ],
+    };
+  }
+  if (target === undefined || !outcome.complete) {
+    return {
+      outcome: "incomplete",
+      change: "nothing",
+      sentence: say`The ladder is not finished.`,
+      actions: [say`Run it again with the same plan and folder; it goes on where it stopped.`],
+    };
+  }
+  const forgets = failing.has("recallPerRun") || failing.has("recallPooled");
+  if (forgets) return afterForgetting(record, target, base, verified);
+  if (failing.has("constraints")) {
+    return {
+      outcome: "constraintsLost",
+      change: "length",
+      sentence: say`Facts are recalled, but rules from the prompt are not kept in the code at ${count(target.tokens)} tokens.`,
+      actions: [say`Repeat rules next to the task, or take a shorter window for code.`],
+    };
+  }
+  if (failing.has("prefill") || failing.has("generation")) {
+    return {
+      outcome: "tooSlow",
+      change: "length",
+      sentence:
+        target.prefillSeconds === undefined
+          ? say`It works at ${count(target.tokens)} tokens, but too slowly. That is a limit of use, not of capacity.`
+          : say`It works at ${count(target.tokens)} tokens, but takes ${seconds(target.prefillSeconds)} to read them. That is a limit of use, not of capacity.`,
+      actions: [
+        say`Use a smaller window by day, and the long one for the work that needs it.`,
+        say`Compare a smaller model, another backend or a better placement, one at a time.`,
+      ],
+    };
+  }
+  if (failing.has("memory")) {
+    return {
+      outcome: "tightMemory",
+      change: "kvCache",
+      sentence: say`It passed, but with less free memory than the plan wants to keep.`,
+      actions: [say`Compare a smaller KV cache type, or lower the target; leave the rest as it is.`],
+    };
+  }
+  const unseen = outcome.results.find((result) => result.passed === null && !failing.has("monitor"));
+  const cut = target.steps.find((step) => step.constraintInvalid !== undefined);
+  if (unseen !== undefined) {
+    return {
+      outcome: "unmeasured",
+      change: "plan",
+      sentence: say`What was measured at ${count(target.tokens)} tokens passed, but not all that the plan asks for was measured.`,
+      actions: [
+        ...outcome.results
+          .filter((result) => result.passed === null && result.name !== "memory" && result.name !== "monitor")
+          .map((result) => result.sentence),
+        cut === undefined
+          ? say`Use llama-server itself, without a proxy that keeps prompts or leaves timings out.`
+          : say`Turn thinking off or give a larger answerTokens in a new plan.`,
+      ],
+    };
+  }
+  return {
+    outcome: "disturbed",
+    change: "load",
+    sentence: say`The machine was not quiet while the target ran.`,
+    actions: [say`Stop the other load and run the ladder again.`],
+  };
+}
+
+function afterForgetting(
+  record: LadderRecord,
+  target: RungResult,
+  base: RungResult | undefined,
+  verified: number | undefined,
+): NextStep {
+  const { plan } = record.header;
+  const share = (rung: RungResult | undefined): number | undefined =>
+    rung?.recall === undefined ? undefined : rung.recall.correct / rung.recall.of;
+  const atBase = share(base);
+  if (atBase !== undefined && atBase < effectiveShare) {
+    const formatOnly = target.steps.every((step) => step.cleanFormat === false) && target.twins === 0;
+    return {
+      outcome: formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
+      change: "weights",
+      sentence: say`The model recalls only ${percent(100 * atBase)} at ${count(base?.tokens ?? 0)} tokens already: length is not what it fails on.`,
+      actions: [
+        say`See that the chat template and the sampling are the model's own.`,
+        say`Compare a larger model or a finer quantisation of the weights, and nothing else.`,
+      ],
+    };
+  }
+  const correct = target.steps
+    .filter((s) => s.purpose === "target")
+    .map((s) => (s.canaries ?? []).filter((c) => c.outcome === "correct").length);
+  if (correct.some((k) => k >= plan.criteria.perRun) && correct.some((k) => k < plan.criteria.perRun)) {
+    return {
+      outcome: "flaky",
+      change: "load",
+      sentence: say`At ${count(target.tokens)} tokens some runs pass and others do not (${correct.join(", ")} of ${count(plan.canaries.target)}): there is no margin.`,
+      actions: [say`Stop all other load and repeat with more repetitions.`, ...lowerTarget(verified)],
+    };
+  }
+  const parts = target.byPosition;
+  const rate = (from: number, to: number): number => {
+    const here = parts.filter(({ depth }) => depth > from && depth < to);
+    return (
+      here.reduce((s, p) => s + p.correct, 0) /
+      Math.max(
+        1,
+        here.reduce((s, p) => s + p.of, 0),
+      )
+    );
+  };
+  const [start, middle, end] = [rate(0, 0.3), rate(0.3, 0.7), rate(0.7, 1)];
+  return {
+    outcome: "forgets",
+    change: "length",
+    sentence:
+      middle < Math.min(start, end) - 0.15
+        ? say`At ${count(target.tokens)} tokens it finishes but forgets, most of all in the middle (${percent(100 * middle)} there, ${percent(100 * Math.min(start, end))} or more at the ends).`
+        : start < end - 0.15
+          ? say`At ${count(target.tokens)} tokens it finishes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
+          : say`At ${count(target.tokens)} tokens it finishes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
+    actions: [
+      ...lowerTarget(verified),
+      say`Put what matters at the start or the end, and leave out what is not needed (retrieval, parts, summaries).`,
+    ],
+  };
+}
+
+function lowerTarget(verified: number | undefined): readonly Text[] {
+  return verified === undefined
+    ? [say`No length of this ladder recalled enough: try shorter rungs.`]
+    : [
+        say`Take ${count(verified)} tokens as the working limit: the longest length whose recall holds. Confirm it with a plan of its own.`,
+      ];
+}
+
+/** The longest length below which every rung recalled at least 0.85 of the base score, and finished. */
+export function verifiedTokens(
+  outcome: LadderOutcome,
+  { header: { plan } }: LadderRecord,
+): number | undefined {
+  const base = outcome.rungs.find((rung) => rung.purpose === "base")?.recall;
+  if (base === undefined || base.correct === 0) return undefined;
+  const needed = (effectiveShare * base.correct) / base.of;
+  let verified: number | undefined;
+  for (const rung of outcome.rungs) {
+    if (rung.purpose === "base") continue;
+    if (rung.failed || rung.recall === undefined || rung.recall.correct / rung.recall.of < needed) break;
+    if (rung.tokens === targetOf(plan) && !outcome.pass) break;
+    verified = rung.tokens;
+  }
+  return verified;
+}

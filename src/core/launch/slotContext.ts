@@ -1,0 +1,91 @@
+import type { LaunchOptions } from "./launchOptions";
+
+/** How llama-server divides its context; all figures in tokens (= cells). */
+export interface SlotContext {
+  /** `n_ctx` of the whole context: cells of all streams together. */
+  readonly nCtx: number;
+  /** `n_ctx_seq`: cells of one stream. Memory is `nCtxSeq × streams` cells, whatever a slot may use of them. */
+  readonly nCtxSeq: number;
+  /** KV cache streams: one where the cache is unified, else one per slot. */
+  readonly streams: number;
+  readonly slots: number;
+  /** All slots share one pool of `nCtx` cells. */
+  readonly unified: boolean;
+  /** What one request may hold, prompt and answer together: `n_ctx` of a slot. */
+  readonly nCtxPerSlot: number;
+  /** The slot is held to the model's training context although more cells are allocated. */
+  readonly cappedByTraining: boolean;
+  /** `-c` was not given, so `-fit` may reduce `nCtx` at load where memory is short. */
+  readonly fitMayReduce: boolean;
+}
+
+/** The newest build number whose source was read; builds above it behave as the newest one tried (b11669). */
+const lastBuildWithoutFitPerSlot = 10470;
+/** `-np` unset became four slots on a unified cache. */
+const firstBuildWithAutoSlots = 7433;
+/** `n_ctx` and `n_ctx_seq` became multiples of 256. */
+const firstBuildWithPadding = 6975;
+/** Slots became limited to the training context. */
+const firstBuildWithTrainingCap = 6925;
+/** `-fit` appeared, on by default. */
+const firstBuildWithFit = 7407;
+
+export const autoSlots = 4;
+
+const pad256 = (cells: number): number => Math.ceil(cells / 256) * 256;
+
+/**
+ * From launch options to what one slot may hold, as llama-server computes it (`tools/server/server.cpp` for the slots,
+ * `src/llama-context.cpp` for padding and division, `tools/server/server-context.cpp` for the cap).
+ *
+ * `nCtxTrain` is the header's `context_length`; `--override-kv` of that key is honoured here. `build` is llama.cpp's
+ * build number (11669); absent means a current one. `-fit` can reduce `nCtx` further: see `fitMayReduce`.
+ */
+export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: number): SlotContext {
+  const current = (first: number): boolean => build === undefined || build >= first;
+  const pad = current(firstBuildWithPadding) ? pad256 : (cells: number): number => cells;
+  const train = overriddenContextLength(options) ?? nCtxTrain;
+
+  const auto = options.parallel === undefined || options.parallel < 0;
+  const autoUnified = auto && current(firstBuildWithAutoSlots);
+  const slots = autoUnified ? autoSlots : auto ? 1 : Math.max(1, options.parallel ?? 1);
+  const perSlot = positive(options.kvUnifiedPerSlot);
+  const unified = autoUnified || options.kvUnified === true;
+
+  const asked = positive(options.ctxSize);
+  const fits = options.fit !== false && current(firstBuildWithFit);
+  const trainForEach = fits && current(lastBuildWithoutFitPerSlot + 1) && !unified;
+  const wanted = asked ?? (perSlot !== undefined ? slots * perSlot : trainForEach ? train * slots : train);
+
+  const padded = pad(wanted);
+  const nCtxSeq = unified ? padded : pad(Math.floor(padded / slots));
+  const streams = unified ? 1 : slots;
+  const trainingCap = current(firstBuildWithTrainingCap) ? train : Infinity;
+  return {
+    nCtx: nCtxSeq * streams,
+    nCtxSeq,
+    streams,
+    slots,
+    unified,
+    nCtxPerSlot: Math.min(nCtxSeq, trainingCap, perSlot ?? Infinity),
+    cappedByTraining: nCtxSeq > trainingCap,
+    fitMayReduce: fits && options.ctxSize === undefined && perSlot === undefined,
+  };
+}
+
+/** `b11669-Debian`, `b7433 (abc)` or `11669` as a build number. */
+export function buildNumber(buildInfo: string): number | undefined {
+  const digits = /^b?(\d{3,6})\b/.exec(buildInfo)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function overriddenContextLength(options: LaunchOptions): number | undefined {
+  for (const override of options.overrideKv ?? []) {
+    const value = /^[^=]*\.context_length=int:(\d+)$/.exec(override)?.[1];
+    if (value !== undefined) return Number(value);
+  }
+  return undefined;
+}
+
+const positive = (value: number | undefined): number | undefined =>
+  value !== undefined && value > 0 ? value : undefined;

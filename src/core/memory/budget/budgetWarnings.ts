@@ -1,0 +1,213 @@
+import type { LaunchOptions } from "../../launch/launchOptions";
+import { cacheTypes, type GgmlType } from "../../model/ggmlTypes";
+import type { Model } from "../../model/model";
+import { bytes, count, say, type Text } from "../../text";
+import { isQuantised, type ContextPlan } from "../contextPlan";
+import { isHost, type MemoryDevice } from "../devices/devices";
+import { placedByUser } from "./fitLayers";
+import type { BudgetSettings } from "./memoryBudget";
+import type { MemoryWarning } from "./memoryReport";
+import type { Placement } from "../placement";
+import { projectorNeed } from "../projector/projector";
+
+/** What llama-server will do with options that do not go together; each says so in words. */
+export function budgetWarnings(
+  model: Model,
+  options: LaunchOptions,
+  plan: ContextPlan,
+  placed: Placement,
+  devices: readonly MemoryDevice[],
+  settings: BudgetSettings,
+): readonly MemoryWarning[] {
+  const warnings: MemoryWarning[] = model.warnings.map(({ code, message }) => ({ code, message }));
+  const warn = (code: string, message: Text): void => {
+    warnings.push({ code, message });
+  };
+  cacheTypeWarnings(model, options, plan, settings.build, warn);
+  contextWarnings(model, options, plan, warn);
+  besideWarnings(options, settings, warn);
+  placementWarnings(model, options, placed, devices, warn);
+  return warnings;
+}
+
+type Warn = (code: string, message: Text) => void;
+
+/** A quantised V turns `-fa auto` on instead of failing. */
+const firstBuildWithForcedFlash = 10_206;
+
+function cacheTypeWarnings(
+  model: Model,
+  options: LaunchOptions,
+  plan: ContextPlan,
+  build: number | undefined,
+  warn: Warn,
+): void {
+  for (const [flag, name] of [
+    ["-ctk", options.cacheTypeK],
+    ["-ctv", options.cacheTypeV],
+  ] as const) {
+    if (name !== undefined && !cacheTypes.has(name)) {
+      warn(
+        "cacheTypeUnknown",
+        say`${flag} ${name} is not a cache type of llama.cpp: the server stops with "Unsupported cache type". Counted as f16.`,
+      );
+    }
+  }
+  const { typeK, typeV } = plan;
+  if (isQuantised(typeV) && !plan.flashAttention) {
+    warn(
+      "quantisedVWithoutFlashAttention",
+      say`A ${typeV.name} V cache needs flash attention: with -fa off the server stops with "quantized V cache requires flash_attn to be enabled".`,
+    );
+  } else if (
+    isQuantised(typeV) &&
+    options.flashAttn !== "on" &&
+    build !== undefined &&
+    build < firstBuildWithForcedFlash
+  ) {
+    warn(
+      "quantisedVNeedsFlashOn",
+      say`This build of llama.cpp may refuse a ${typeV.name} V cache while -fa is auto: write -fa on.`,
+    );
+  }
+  if (plan.flashAttention) {
+    divisible(model, "K", typeK, (layer) => layer.keyLength, warn);
+    divisible(model, "V", typeV, (layer) => layer.valueLength, warn);
+  }
+  const keysOnly = model.mla !== undefined || model.rules?.compressed === true;
+  if (keysOnly && typeK.name !== typeV.name) {
+    warn(
+      "cacheTypesDiffer",
+      say`This model keeps K only, so -ctk and -ctv must be equal: with ${typeK.name} and ${typeV.name} the server stops with "model does not support different K and V cache types".`,
+    );
+  }
+}
+
+function divisible(
+  model: Model,
+  which: string,
+  type: GgmlType,
+  length: (layer: Model["layers"][number]) => number,
+  warn: Warn,
+): void {
+  const odd = model.layers.find((layer) => layer.ownsKv && length(layer) % type.blockValues !== 0);
+  if (odd === undefined) return;
+  warn(
+    "headSizeNotDivisible",
+    say`${type.name} packs ${count(type.blockValues)} values, and a head of this model has ${count(length(odd))}: the server stops because the ${which} cache type does not divide the head size.`,
+  );
+}
+
+function contextWarnings(model: Model, options: LaunchOptions, plan: ContextPlan, warn: Warn): void {
+  const { slot } = plan;
+  const train = model.contextLength;
+  if (slot.cappedByTraining && train > 0) {
+    warn(
+      "contextAboveTraining",
+      say`-c asks for more than the ${count(train)} tokens the model was trained for: memory for ${count(slot.nCtx)} cells is allocated, and one request still gets ${count(slot.nCtxPerSlot)}.`,
+    );
+  }
+  if (options.ctxSize === 0) {
+    warn(
+      "contextZero",
+      say`-c 0 asks for the whole training context, and keeps -fit from reducing it: ${count(slot.nCtx)} cells are allocated.`,
+    );
+  }
+  if (!slot.unified && slot.slots > 1) {
+    warn(
+      "slotsDivideContext",
+      say`-np ${count(slot.slots)} divides the context: one request gets ${count(slot.nCtxPerSlot)} of ${count(slot.nCtx)} tokens. -kvu lets the slots share all of it.`,
+    );
+  }
+  if (options.kvOffload === false) {
+    warn("kvOnHost", say`-nkvo keeps the KV cache in host memory, and attention is computed there.`);
+  }
+  if (model.mtpLayers === 0 && options.specType?.includes("draft-mtp") === true) {
+    warn(
+      "mtpMissing",
+      say`This model has no blocks for multi-token prediction: --spec-type draft-mtp cannot start.`,
+    );
+  }
+}
+
+function besideWarnings(options: LaunchOptions, { draft, projector }: BudgetSettings, warn: Warn): void {
+  if (options.specDraftModel !== undefined && draft === undefined) {
+    warn(
+      "draftModelNotCounted",
+      say`The draft model ${options.specDraftModel} needs memory of its own, which is not counted here.`,
+    );
+  }
+  if (options.mmproj === undefined) return;
+  if (projector === undefined) {
+    warn(
+      "projectorNotCounted",
+      say`The multimodal projector ${options.mmproj} cannot be read here: its weights and its compute buffer are not counted.`,
+    );
+    return;
+  }
+  if (projector.notReplayed.length > 0) {
+    warn(
+      "projectorEstimated",
+      say`The compute buffer of the multimodal projector's encoder (${projector.notReplayed.join(", ")}) is not counted here, its weights are.`,
+    );
+  }
+  const { atLoad, largest } = projectorNeed(projector, options.flashAttn !== "off", options.imageMaxTokens);
+  if (largest.compute > atLoad.compute) {
+    warn(
+      "projectorGrows",
+      say`The multimodal projector's compute buffer has ${bytes(atLoad.compute)} at the load and grows to ${bytes(largest.compute)} with the largest image; --image-max-tokens makes that smaller.`,
+    );
+  }
+}
+
+function placementWarnings(
+  model: Model,
+  options: LaunchOptions,
+  placed: Placement,
+  devices: readonly MemoryDevice[],
+  warn: Warn,
+): void {
+  const gpus = devices.filter((device) => !isHost(device));
+  const asked = options.gpuLayers;
+  if (gpus.length === 0 && (typeof asked === "number" ? asked > 0 : asked === "all")) {
+    warn(
+      "noDevice",
+      say`-ngl asks for layers on a GPU, and no GPU is known here: everything stays in host memory.`,
+    );
+  }
+  for (const name of options.devices ?? []) {
+    if (name !== "none" && !gpus.some((device) => device.name.toLowerCase() === name.toLowerCase())) {
+      warn("deviceUnknown", say`There is no device ${name} here: llama-server stops with "invalid device".`);
+    }
+  }
+  const total = model.layers.length + 1;
+  if (typeof asked === "number" && asked === total - 1 && model.mtpLayers > 0 && placed.devices.length > 0) {
+    warn(
+      "firstLayerOnHost",
+      say`-ngl ${count(asked)} leaves the first layer on the host, because the block for multi-token prediction counts as a layer: -ngl ${count(total)} or all takes everything.`,
+    );
+  }
+  if (options.splitMode === "row") {
+    warn(
+      "splitModeRow",
+      say`-sm row divides matrices over devices: counted here as -sm layer; backends without split buffers stop with "does not support split buffers".`,
+    );
+  }
+  if (options.splitMode === "tensor") {
+    warn(
+      "splitModeTensor",
+      say`-sm tensor is experimental: counted here as -sm layer, and -fit does nothing.`,
+    );
+  }
+  if (gpus.length > 0 && options.fit !== false) {
+    const [first] = placedByUser(options);
+    if (first !== undefined) {
+      warn(
+        "fitCannotMove",
+        say`-fit cannot move layers to the host, because ${first} is given: what does not fit fails.`,
+      );
+    }
+  } else if (options.fit === false) {
+    warn("fitOff", say`-fit is off: nothing is reduced, what does not fit fails.`);
+  }
+}

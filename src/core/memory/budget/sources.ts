@@ -1,0 +1,55 @@
+import { bytes, say, type Text } from "../../text";
+import type { LoggedBudget, MemoryReport } from "./memoryReport";
+
+/** Rounding of what llama.cpp prints: whole MiB by the probe. */
+const agreement = 2 ** 20;
+
+const terms = [
+  ["modelBytes", say`weights`],
+  ["contextBytes", say`KV cache and state`],
+  ["computeBytes", say`compute buffers`],
+] as const;
+
+/** In words, where the sources of a budget differ by more than they are rounded; else that they agree. */
+export function differencesOf({ devices, computed, logged }: MemoryReport): readonly Text[] {
+  const lines: Text[] = [];
+  if (computed !== undefined) {
+    const found = between(devices, computed.devices);
+    lines.push(
+      ...(found.length === 0
+        ? [say`llama-fit-params and our formulas agree to the MiB that it prints.`]
+        : found.map(([name, term, more]) =>
+            more > 0
+              ? say`${name}: llama-fit-params says ${bytes(more)} more for ${term} than we compute; its figure counts.`
+              : say`${name}: llama-fit-params says ${bytes(-more)} less for ${term} than we compute; its figure counts.`,
+          )),
+    );
+  }
+  if (logged !== undefined) {
+    const found = between(logged, (computed ?? { devices }).devices);
+    lines.push(
+      ...(found.length === 0
+        ? [say`The log of the running server agrees with our formulas to the MiB.`]
+        : found.map(([name, term, more]) =>
+            more > 0
+              ? say`${name}: the log of the running server says ${bytes(more)} more for ${term} than we compute.`
+              : say`${name}: the log of the running server says ${bytes(-more)} less for ${term} than we compute.`,
+          )),
+    );
+  }
+  return lines;
+}
+
+function between(
+  theirs: readonly LoggedBudget[],
+  ours: readonly LoggedBudget[],
+): readonly (readonly [name: string, term: Text, more: number])[] {
+  return theirs.flatMap((device) => {
+    const own = ours.find(({ name }) => name === device.name);
+    if (own === undefined) return [];
+    return terms.flatMap(([field, term]) => {
+      const more = device[field] - own[field];
+      return Math.abs(more) <= agreement ? [] : [[device.name, term, more] as const];
+    });
+  });
+}

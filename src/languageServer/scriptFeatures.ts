@@ -1,0 +1,116 @@
+import {
+  DiagnosticSeverity,
+  MarkupKind,
+  type CodeLens,
+  type Diagnostic,
+  type Hover,
+  type Position,
+  type Range,
+} from "vscode-languageserver/node";
+import type { TextDocument } from "vscode-languageserver-textdocument";
+import { checkCommands, optionAt, type CheckedCommand } from "../core/scripts/commandReport";
+import { scriptText, type ScriptText } from "../core/scripts/scriptText";
+import { maskSecrets } from "../core/launch/secrets";
+import { optionLines, optionTitle } from "../core/preset/presetHover";
+import { lensCommands, type SectionCommand, type SectionCost } from "../core/protocol/serverRequests";
+import type { Costed } from "./sectionCosts";
+import { source } from "./presetFeatures";
+import type { Words } from "./words";
+
+const severities = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  information: DiagnosticSeverity.Information,
+} as const;
+
+/** A script, or a file with command lines in it, that starts llama-server. */
+export interface Script {
+  readonly document: TextDocument;
+  readonly script: ScriptText;
+  readonly commands: readonly CheckedCommand[];
+}
+
+export function readScript(document: TextDocument | undefined): Script | undefined {
+  const script = document && scriptText(document.getText(), document.languageId);
+  return document && script && { document, script, commands: checkCommands(script.text, script.shell) };
+}
+
+export function scriptDiagnostics({ document, commands }: Script, words: Words): Diagnostic[] {
+  return commands.flatMap(({ remarks }) =>
+    remarks.map(({ severity, code, message, start, end }) => ({
+      range: rangeOf(document, start, end),
+      severity: severities[severity],
+      code,
+      source,
+      message: words.say(message),
+      ...words.documented(code),
+    })),
+  );
+}
+
+type CostOf = (command: Costed) => SectionCost | undefined;
+
+/** An option's help, or what the server costs where its program stands. */
+export function scriptHover(
+  { document, script, commands }: Script,
+  position: Position,
+  cost: CostOf,
+  words: Words,
+): Hover | undefined {
+  const offset = document.offsetAt(position);
+  const found = optionAt(script.text, offset, script.shell);
+  if (found !== undefined) {
+    const lines = [optionTitle(found.option), ...optionLines(found.option).map(words.say)];
+    return hover(lines, rangeOf(document, found.start, found.end));
+  }
+  const command = commands.find(({ program }) => offset >= program.start && offset <= program.end);
+  const figures = command && cost(costedOf(command));
+  if (command === undefined || figures === undefined) return undefined;
+  const lines = [figures.verdict, ...figures.lines].map(words.say);
+  return hover(lines, rangeOf(document, command.program.start, command.program.end));
+}
+
+/** Above each command: what it costs, and what can be done with it. */
+export function scriptLenses(
+  { document, commands }: Script,
+  cost: CostOf,
+  words: Words,
+  labels: Readonly<Record<"probe" | "start" | "check", string>>,
+): CodeLens[] {
+  return commands.flatMap((command) => {
+    const range = rangeOf(document, command.program.start, command.program.end);
+    const figures = cost(costedOf(command));
+    const argument: SectionCommand = {
+      uri: document.uri,
+      section: costedOf(command).name,
+      arguments: maskSecrets(command.arguments),
+      at: command.start,
+      ...(figures !== undefined && { cost: figures }),
+    };
+    const lens = (title: string, id: string): CodeLens => ({
+      range,
+      command: { title, command: id, arguments: [argument] },
+    });
+    return [
+      ...(figures === undefined ? [] : [lens(words.say(figures.verdict), lensCommands.showBudget)]),
+      ...(command.isPlain
+        ? [lens(labels.probe, lensCommands.probe), lens(labels.start, lensCommands.startServer)]
+        : []),
+      lens(labels.check, lensCommands.checkCommandLine),
+    ];
+  });
+}
+
+/** A command has no name of its own; the model's will do. */
+function costedOf({ options }: CheckedCommand): Costed {
+  const model = options.alias ?? options.model?.split(/[\\/]/).at(-1) ?? options.hfRepo ?? "llama-server";
+  return { name: model, options };
+}
+
+function hover(lines: readonly string[], range: Range): Hover {
+  return { contents: { kind: MarkupKind.PlainText, value: lines.join("\n\n") }, range };
+}
+
+function rangeOf(document: TextDocument, start: number, end: number): Range {
+  return { start: document.positionAt(start), end: document.positionAt(end) };
+}

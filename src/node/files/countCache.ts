@@ -1,0 +1,238 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { appendFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setImmediate as turn } from "node:timers/promises";
+import type { CountCache } from "../../core/ports";
+import type { FileRef } from "../../core/files/files";
+import type { KeptFile, KeptText, KnownText } from "../../core/tokens/keptCount";
+import { readLine, writeLine, type CacheLine } from "./countCacheLines";
+import { keyOf } from "./textKey";
+
+/** Of the format below. Other versions are ignored and written anew. */
+const version = 2;
+const header = JSON.stringify({ llamaGaugeCounts: version });
+const suffix = ".counts";
+/** Tokenizers whose counts are kept; the least recently used go first. */
+const keptTokenizers = 8;
+/** Files whose counts are kept for one tokenizer; about 600 bytes each. */
+const mostFiles = 100_000;
+const mostPrompts = 200;
+/** Texts of one size that are compared with a file; the last ones. */
+const mostOfOneSize = 8;
+/** A file that was written so shortly before it was read may be written again without a new time. */
+const unsettledMs = 2_000;
+const linesPerWrite = 1_000;
+const filesPerTurn = 1_000;
+
+export interface CountCacheOptions {
+  /** Folder of ours. */
+  readonly folder: string;
+  /** Of the tokenizer, and of the code that counts. */
+  readonly fingerprint: string;
+  readonly now?: () => number;
+}
+
+interface Known {
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly kept: KeptFile;
+}
+
+/**
+ * Counts of one tokenizer, kept in one file: a header and one JSON array per line, newest last. New lines are appended, so that
+ * several windows can write; a line that cannot be read is no line. Never fails.
+ */
+export async function openCountCache(options: CountCacheOptions): Promise<CountCache> {
+  const name = createHash("sha256").update(options.fingerprint).digest("hex").slice(0, 32) + suffix;
+  const cache = new FileCountCache(path.join(options.folder, name), options.now ?? Date.now);
+  await cache.load();
+  return cache;
+}
+
+class FileCountCache implements CountCache {
+  private readonly files = new Map<string, Known>();
+  private readonly texts = new Map<string, number>();
+  private readonly bySize = new Map<number, readonly KnownText[]>();
+  private readonly prompts = new Map<string, number>();
+  private fresh: CacheLine[] = [];
+  /** The file on disk is damaged, of another version, or mostly out of date. */
+  private rewrite = false;
+  private flushing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly place: string,
+    private readonly now: () => number,
+  ) {}
+
+  file({ path: name, bytes, mtimeMs, unsaved }: FileRef): KeptFile | undefined {
+    const known = unsaved === true ? undefined : this.files.get(name);
+    return known?.size === bytes && known.mtimeMs === mtimeMs ? known.kept : undefined;
+  }
+
+  alike({ bytes, unsaved }: FileRef): readonly KnownText[] {
+    return unsaved === true ? [] : (this.bySize.get(bytes) ?? []);
+  }
+
+  text(text: string): KeptText {
+    const key = keyOf(text);
+    const tokens = this.texts.get(key);
+    return tokens === undefined ? { key } : { key, tokens };
+  }
+
+  keepFile(file: FileRef, kept: KeptFile): void {
+    if (file.unsaved === true) return;
+    if (kept.kind === "counted") this.know(file.bytes, kept);
+    if (!this.settled(file)) return;
+    const line: CacheLine = {
+      kind: "file",
+      path: file.path,
+      size: file.bytes,
+      mtimeMs: file.mtimeMs,
+      kept,
+    };
+    this.add(line);
+    this.fresh.push(line);
+  }
+
+  async promptKey(files: readonly FileRef[], frame: string): Promise<string | undefined> {
+    const sum = createHash("sha256").update(frame);
+    for (let at = 0; at < files.length; at += filesPerTurn) {
+      if (at > 0) await turn();
+      const parts = files.slice(at, at + filesPerTurn);
+      if (!parts.every((file) => file.unsaved !== true && this.settled(file))) return undefined;
+      sum.update(
+        JSON.stringify(parts.map(({ path: name, label, bytes, mtimeMs }) => [name, label, bytes, mtimeMs])),
+      );
+    }
+    return sum.digest("hex").slice(0, 32);
+  }
+
+  promptTokens(key: string): number | undefined {
+    return this.prompts.get(key);
+  }
+
+  keepPrompt(key: string, tokens: number): void {
+    const line: CacheLine = { kind: "prompt", key, tokens };
+    this.add(line);
+    this.fresh.push(line);
+  }
+
+  flush(): Promise<void> {
+    this.flushing = this.flushing.then(() => this.write()).catch(() => undefined);
+    return this.flushing;
+  }
+
+  async load(): Promise<void> {
+    let first = true;
+    let lines = 0;
+    try {
+      const input = createReadStream(this.place, { encoding: "utf8" });
+      for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+        if (first) {
+          first = false;
+          if (text !== header) {
+            this.rewrite = true;
+            input.destroy();
+            break;
+          }
+          continue;
+        }
+        const line = readLine(text);
+        if (line === undefined) this.rewrite = true;
+        else this.add(line);
+        if (++lines > 3 * mostFiles) break;
+      }
+    } catch {
+      // it is not there yet, or cannot be read: nothing is known
+    }
+    if (first || lines > 2 * (this.files.size + this.prompts.size) + 1000) this.rewrite = true;
+  }
+
+  private settled({ mtimeMs }: FileRef): boolean {
+    return mtimeMs < this.now() - unsettledMs;
+  }
+
+  private add(line: CacheLine): void {
+    if (line.kind === "prompt") {
+      renew(this.prompts, line.key, line.tokens, mostPrompts);
+      return;
+    }
+    const { size, mtimeMs, kept } = line;
+    renew(this.files, line.path, { size, mtimeMs, kept }, mostFiles);
+    if (kept.kind === "counted") this.know(size, kept);
+  }
+
+  private know(size: number, { key, tokens }: KnownText): void {
+    this.texts.set(key, tokens);
+    const others = this.bySize.get(size) ?? [];
+    if (others.some((other) => other.key === key)) return;
+    this.bySize.set(size, [{ key, tokens }, ...others.slice(0, mostOfOneSize - 1)]);
+  }
+
+  private async write(): Promise<void> {
+    const { fresh } = this;
+    if (fresh.length === 0) return;
+    this.fresh = [];
+    await mkdir(path.dirname(this.place), { recursive: true });
+    if (this.rewrite) {
+      const draft = `${this.place}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+      try {
+        await writeFile(draft, `${header}\n`);
+        await append(draft, this.all());
+        await rename(draft, this.place);
+      } finally {
+        await rm(draft, { force: true });
+      }
+      this.rewrite = false;
+    } else {
+      await append(this.place, fresh);
+    }
+    const now = new Date(this.now());
+    await utimes(this.place, now, now);
+    await dropOldest(path.dirname(this.place));
+  }
+
+  private *all(): Iterable<CacheLine> {
+    for (const [name, { size, mtimeMs, kept }] of this.files) {
+      yield { kind: "file", path: name, size, mtimeMs, kept };
+    }
+    for (const [key, tokens] of this.prompts) yield { kind: "prompt", key, tokens };
+  }
+}
+
+/** The newest stand last; the oldest give way. */
+function renew<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= most) return;
+  for (const [oldest] of map) {
+    map.delete(oldest);
+    return;
+  }
+}
+
+async function append(file: string, lines: Iterable<CacheLine>): Promise<void> {
+  let block: string[] = [];
+  for (const line of lines) {
+    block.push(writeLine(line));
+    if (block.length < linesPerWrite) continue;
+    await appendFile(file, block.join(""));
+    block = [];
+  }
+  if (block.length > 0) await appendFile(file, block.join(""));
+}
+
+async function dropOldest(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(suffix));
+  if (names.length <= keptTokenizers) return;
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(folder, name);
+      return { file, used: (await stat(file)).mtimeMs };
+    }),
+  );
+  files.sort((a, b) => b.used - a.used);
+  for (const { file } of files.slice(keptTokenizers)) await rm(file, { force: true });
+}

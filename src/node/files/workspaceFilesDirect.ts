@@ -1,0 +1,66 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import type { FileRef, SkippedFile, SkipReason } from "../../core/files/files";
+import { encodingOf, headBytes } from "./workspaceFilesDecode";
+import { errorCode } from "../waiting/workspaceFilesLimits";
+
+/** Windows has no such flag. */
+const nonBlocking = (constants as { readonly O_NONBLOCK?: number }).O_NONBLOCK ?? 0;
+/** Opening a FIFO would wait for a writer; the entry may have been replaced by one since it was listed. */
+export const openFlags = constants.O_RDONLY | nonBlocking;
+
+export type DirectRead =
+  | { readonly kind: "read"; readonly bytes: Buffer }
+  /** It is larger than what is read at once, or has grown while it was read. */
+  | { readonly kind: "longer" }
+  | { readonly kind: "skipped"; readonly skipped: SkippedFile };
+
+/**
+ * A file's bytes as they are now, read on this thread: at most `most` of them, and of a binary file no more than the head.
+ * @param room gives the memory they are read into
+ * @throws the system's error
+ */
+export function readDirectly(
+  file: FileRef,
+  most: number,
+  room: (bytes: number) => Buffer = (bytes) => Buffer.allocUnsafe(bytes),
+): DirectRead {
+  const descriptor = openSync(file.path, openFlags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return skip(file, "notAFile");
+    if (stats.size > most) return { kind: "longer" };
+    const buffer = room(stats.size + 1);
+    let filled = readFrom(descriptor, buffer, 0, Math.min(buffer.length, headBytes));
+    if (encodingOf(buffer.subarray(0, Math.min(filled, headBytes))) === "binary")
+      return skip(file, "binary", "NUL");
+    filled = readFrom(descriptor, buffer, filled, buffer.length);
+    return filled > stats.size ? { kind: "longer" } : { kind: "read", bytes: buffer.subarray(0, filled) };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Reads until the buffer is filled up to `to` or the file ends; returns how far it is filled. */
+function readFrom(descriptor: number, buffer: Buffer, from: number, to: number): number {
+  let filled = from;
+  for (let got = -1; got !== 0 && filled < to; filled += got) {
+    got = readSync(descriptor, buffer, filled, to - filled, filled);
+  }
+  return filled;
+}
+
+/** What cannot be read, in the words of a skip. */
+export function unreadable(file: FileRef, error: unknown): Extract<DirectRead, { readonly kind: "skipped" }> {
+  const code = errorCode(error);
+  if (code === undefined) throw error;
+  return skip(file, code === "ENOENT" || code === "ENOTDIR" ? "vanished" : "unreadable", code);
+}
+
+export function skip(
+  { path, label }: FileRef,
+  reason: SkipReason,
+  detail?: string,
+): { readonly kind: "skipped"; readonly skipped: SkippedFile } {
+  const skipped = { path, label, reason, folder: false, ...(detail === undefined ? {} : { detail }) };
+  return { kind: "skipped", skipped };
+}

@@ -1,0 +1,284 @@
+import http from "node:http";
+import https from "node:https";
+import { readPrompt, readServerError, readTokens } from "../../core/acceptance/serverReplies";
+import { measureTemplate, templateProbe } from "../../core/acceptance/chatTemplate";
+import type { PromptFrame } from "../../core/ladder/prompt/compose";
+import type { PrefillProgress } from "../../core/prefill/liveEta";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { LlamaServerConnection } from "../llamaServer/llamaServerConnection";
+import {
+  progressOf,
+  serverEvents,
+  timingsOf,
+  type CompletionTimings,
+} from "../llamaServer/serverProbeStream";
+
+export interface LadderServerOptions {
+  readonly url: string;
+  readonly apiKey?: string;
+  readonly model?: string;
+}
+
+export interface AnswerRequest {
+  readonly prompt: readonly number[];
+  readonly answerTokens: number;
+  /** false: read from the start, whatever the server still has. */
+  readonly useCache: boolean;
+  readonly seed: number;
+  readonly timeoutSeconds: number;
+  /** Asks how sure the model was of each token; slows generation down, so not where its speed is measured. */
+  readonly logProbabilities?: boolean;
+  readonly onProgress?: (progress: PrefillProgress & { readonly cached: number }) => void;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** Ids of the tokens that were written; empty where the server does not say. */
+  readonly ids: readonly number[];
+  /** Natural logarithms, one for each id; empty where not asked for or not told. */
+  readonly logProbabilities: readonly number[];
+  readonly timings: CompletionTimings;
+  readonly cached: number;
+  readonly stoppedByLimit: boolean;
+  readonly truncated: boolean;
+  readonly progress: readonly PrefillProgress[];
+}
+
+/** How a long request failed, in the server's own words. */
+export class AnswerFailed extends Error {
+  override readonly name = "AnswerFailed";
+
+  constructor(
+    readonly failure: "died" | "timeout" | "tooLong" | "error",
+    message: string,
+    /** Tokens read until then, where the server reported progress. */
+    readonly atTokens: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+const maxAnswerBytes = 16 * 2 ** 20;
+
+/** What the ladder asks of a llama-server beyond counting: token ids, its template, long answers. */
+export class LadderServer {
+  readonly #connection: LlamaServerConnection;
+
+  constructor(private readonly options: LadderServerOptions) {
+    this.#connection = new LlamaServerConnection(options.url, options.apiKey);
+  }
+
+  /** Token ids by the server's own vocabulary. Fails with `unsupported` where the server has no `/tokenize`. */
+  async tokenize(
+    content: string,
+    { bos, special }: { readonly bos: boolean; readonly special: boolean },
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const bytes = Buffer.byteLength(content);
+    const call = {
+      path: this.#path("/tokenize"),
+      body: { content, add_special: bos, parse_special: special, ...this.#model() },
+      timeoutSeconds: 60 + bytes / 50_000,
+      maxBytes: 2 ** 20 + 8 * bytes,
+    };
+    const reply = await this.#connection.reply(call, signal);
+    if (reply.status === 404 || reply.status === 501) throw lacks(this.options.url, "/tokenize");
+    if (reply.status !== 200) throw this.#connection.failed(reply, call.path);
+    const ids = readTokens(reply.body);
+    if (ids.length === 0 && content !== "") throw lacks(this.options.url, "/tokenize");
+    return ids;
+  }
+
+  /** What the chat template puts around one user message. Fails where the template rejects it. */
+  async frame(thinking: "off" | "on", signal: AbortSignal): Promise<PromptFrame> {
+    const call = {
+      path: this.#path("/apply-template"),
+      body: {
+        messages: [{ role: "user", content: templateProbe }],
+        ...(thinking === "off" && { chat_template_kwargs: { enable_thinking: false } }),
+        ...this.#model(),
+      },
+      timeoutSeconds: 30,
+    };
+    const reply = await this.#connection.reply(call, signal);
+    if (reply.status === 404 || reply.status === 501) throw lacks(this.options.url, "/apply-template");
+    if (reply.status !== 200) {
+      const told = readServerError(reply.body);
+      if (told === undefined || reply.status === 401 || reply.status === 503)
+        throw this.#connection.failed(reply, call.path);
+      throw badTemplate(told.message.slice(0, 300));
+    }
+    const measured = measureTemplate(readPrompt(reply.body));
+    if (measured.kind === "unusable") {
+      throw badTemplate(
+        measured.problem === "dropped"
+          ? "the message does not appear in the prompt"
+          : "the message appears twice",
+      );
+    }
+    return measured.template;
+  }
+
+  /**
+   * One answer at temperature 0, streamed, so that progress is seen and an abort stops the server.
+   * @throws AnswerFailed when the server died, refused, failed or took too long; the signal's reason on abort
+   */
+  async answer(request: AnswerRequest, signal: AbortSignal): Promise<Answer> {
+    const limit = AbortSignal.timeout(Math.ceil(request.timeoutSeconds * 1000));
+    const stop = AbortSignal.any([signal, limit]);
+    const progress: PrefillProgress[] = [];
+    const read = (): number | undefined => progress.at(-1)?.processed;
+    try {
+      return await this.#stream(request, progress, stop);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof AnswerFailed) throw cause;
+      if (limit.aborted) throw new AnswerFailed("timeout", "no answer in time", read());
+      if (cause instanceof UserError) throw new AnswerFailed("error", cause.message, read());
+      const detail =
+        cause instanceof Error && "code" in cause ? String(cause.code) : "the connection was closed";
+      throw new AnswerFailed("died", detail, read());
+    }
+  }
+
+  async #stream(request: AnswerRequest, progress: PrefillProgress[], signal: AbortSignal): Promise<Answer> {
+    const response = await this.#post(
+      {
+        prompt: request.prompt,
+        n_predict: request.answerTokens,
+        temperature: 0,
+        seed: request.seed,
+        cache_prompt: request.useCache,
+        stream: true,
+        return_progress: true,
+        return_tokens: true,
+        ...(request.logProbabilities === true && { n_probs: 1 }),
+        ...this.#model(),
+      },
+      signal,
+    );
+    if (response.statusCode !== 200) throw await refusal(response);
+    let text = "";
+    const ids: number[] = [];
+    const logProbabilities: number[] = [];
+    let cached = 0;
+    let timings: CompletionTimings | undefined;
+    let stoppedByLimit = false;
+    let truncated = false;
+    for await (const event of serverEvents(response)) {
+      if (event["error"] !== undefined) throw failureOf(event, progress.at(-1)?.processed);
+      const step = progressOf(event);
+      if (step !== undefined) {
+        cached = step.cached;
+        progress.push({ processed: step.processed, seconds: step.seconds });
+        request.onProgress?.(step);
+        continue;
+      }
+      if (typeof event["content"] === "string") text += event["content"];
+      ids.push(...numbersOf(event["tokens"]));
+      logProbabilities.push(...logProbabilitiesOf(event));
+      if (text.length > maxAnswerBytes) throw new AnswerFailed("error", "the answer never ends", undefined);
+      if (event["stop"] !== true) continue;
+      timings = timingsOf(event) ?? timings;
+      stoppedByLimit = event["stop_type"] === "limit";
+      truncated = event["truncated"] === true;
+      cached = cachedOf(event) ?? cached;
+    }
+    if (timings === undefined)
+      throw new AnswerFailed("died", "the stream ended early", progress.at(-1)?.processed);
+    return { text, ids, logProbabilities, timings, cached, stoppedByLimit, truncated, progress };
+  }
+
+  /** Not `fetch`: it gives up after five silent minutes, which one batch of a slow machine may take. */
+  #post(body: unknown, signal: AbortSignal): Promise<http.IncomingMessage> {
+    const url = new URL(`${this.options.url}/completion`);
+    const { request } = url.protocol === "https:" ? https : http;
+    const { apiKey } = this.options;
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, {
+        method: "POST",
+        agent: false,
+        signal,
+        headers: {
+          "content-type": "application/json",
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+      });
+      outgoing.on("response", resolve);
+      outgoing.on("error", reject);
+      outgoing.end(JSON.stringify(body));
+    });
+  }
+
+  #model(): { readonly model?: string } {
+    return this.options.model === undefined ? {} : { model: this.options.model };
+  }
+
+  #path(endpoint: string): string {
+    return this.options.model === undefined ? endpoint : `${endpoint}?autoload=false`;
+  }
+}
+
+const numbersOf = (value: unknown): readonly number[] =>
+  Array.isArray(value) ? value.filter((item): item is number => typeof item === "number") : [];
+
+/** To four places, which is more than two runs of one build agree to. */
+function logProbabilitiesOf(event: Readonly<Record<string, unknown>>): readonly number[] {
+  const all: unknown = event["completion_probabilities"];
+  if (!Array.isArray(all)) return [];
+  return all.flatMap((token: unknown) => {
+    const value =
+      typeof token === "object" && token !== null && "logprob" in token ? token.logprob : undefined;
+    return typeof value === "number" ? [Math.round(value * 1e4) / 1e4] : [];
+  });
+}
+
+function cachedOf(event: Readonly<Record<string, unknown>>): number | undefined {
+  const timings = event["timings"];
+  if (typeof timings !== "object" || timings === null) return undefined;
+  const cached = (timings as Readonly<Record<string, unknown>>)["cache_n"];
+  return typeof cached === "number" ? cached : undefined;
+}
+
+async function refusal(response: http.IncomingMessage): Promise<AnswerFailed> {
+  let text = "";
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    text += chunk.toString("utf8");
+    if (text.length > 100_000) break;
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    body = undefined;
+  }
+  const told = readServerError(body);
+  if (told === undefined) {
+    return new AnswerFailed("error", `status ${response.statusCode ?? 0}: ${text.slice(0, 200)}`, undefined);
+  }
+  return failureOf({ error: told }, undefined);
+}
+
+function failureOf(event: Readonly<Record<string, unknown>>, atTokens: number | undefined): AnswerFailed {
+  const told = readServerError(event) ?? { type: "", message: JSON.stringify(event["error"]).slice(0, 300) };
+  const tooLong =
+    told.type === "exceed_context_size_error" || /exceeds? the available context size/i.test(told.message);
+  return new AnswerFailed(tooLong ? "tooLong" : "error", told.message.slice(0, 500), atTokens);
+}
+
+function lacks(url: string, endpoint: string): UserError {
+  return new UserError(
+    "unsupported",
+    say`The server at ${url} has no working ${endpoint}: token positions cannot be measured.`,
+    say`Use llama-server itself and not a proxy, in a current version.`,
+  );
+}
+
+function badTemplate(detail: string): UserError {
+  return new UserError(
+    "unsupported",
+    say`The chat template rejects a single user message: ${detail}.`,
+    say`Give the server a template that works (--chat-template, --jinja), then begin again.`,
+  );
+}

@@ -1,0 +1,138 @@
+import { readServerError, type ServerError } from "../../core/acceptance/serverReplies";
+import { UnexpectedReply } from "../../core/acceptance/wire";
+import { bytes, seconds, say, type Text } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { HttpError, type HttpFailure, type HttpReply } from "./httpJson";
+
+/** What was being done, for the sentence: some failures mean something else while tokens are counted. */
+export type Doing = "asking" | "counting";
+
+/** The one sentence and the one next step for an exchange that brought no reply. Aborts pass through. */
+export function errorOfExchange(cause: unknown, url: string, doing: Doing): unknown {
+  return cause instanceof HttpError ? errorOfFailure(cause.failure, url, doing, cause) : cause;
+}
+
+function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: HttpError): UserError {
+  const options = { cause };
+  if (doing === "counting" && (failure.kind === "disconnected" || failure.kind === "refused")) {
+    return new UserError(
+      "outsideFailed",
+      say`llama-server at ${url} went away while tokens were counted.`,
+      say`Look at the end of its log, start it again, then estimate again.`,
+      options,
+    );
+  }
+  switch (failure.kind) {
+    case "refused":
+      return new UserError(
+        "refused",
+        say`No server listens at ${url}.`,
+        say`Start llama-server, or choose the address it listens at.`,
+        options,
+      );
+    case "unknownHost":
+      return new UserError(
+        "notFound",
+        say`There is no host of that name: ${url}.`,
+        say`Correct the server address.`,
+        options,
+      );
+    case "notHttp":
+      return notLlamaServer(url, say`it does not speak HTTP`, cause);
+    case "disconnected":
+      return new UserError(
+        "notFound",
+        say`What listens at ${url} closed the connection without an answer.`,
+        say`Check that llama-server runs at this address and port (http or https).`,
+        options,
+      );
+    case "timeout":
+      return new UserError(
+        "timeout",
+        say`The server at ${url} did not answer within ${seconds(failure.seconds)}.`,
+        say`Check that it is not stuck or overloaded, then try again.`,
+        options,
+      );
+    case "tooLarge":
+      return new UserError(
+        "badOutput",
+        say`The server at ${url} sent more than ${bytes(failure.maxBytes)}, far more than llama-server would.`,
+        say`Check that the address is llama-server's.`,
+        options,
+      );
+    case "other":
+      return new UserError(
+        "outsideFailed",
+        say`No answer from ${url} (${failure.detail}).`,
+        say`Check the address and that llama-server runs there.`,
+        options,
+      );
+  }
+}
+
+/** The error of a reply that is no success; `hide` is never shown. */
+export function errorOfReply(reply: HttpReply, url: string, endpoint: string, hide?: string): UserError {
+  const told = readServerError(reply.body);
+  if (reply.status === 401 || reply.status === 403) {
+    return new UserError(
+      "unauthorized",
+      say`llama-server at ${url} wants an API key, or another one.`,
+      say`Give the key it was started with (--api-key).`,
+    );
+  }
+  if (reply.status === 503 && told !== undefined) {
+    return new UserError(
+      "loading",
+      say`llama-server at ${url} is still loading its model.`,
+      say`Try again when it has loaded.`,
+    );
+  }
+  if (told === undefined)
+    return notLlamaServer(url, say`${endpoint} answered with status ${String(reply.status)}`);
+  return new UserError(
+    "outsideFailed",
+    say`llama-server at ${url} refused ${endpoint}: ${shown(told, hide)}`,
+    say`Look at the server's log for the cause.`,
+  );
+}
+
+export function notLlamaServer(url: string, evidence: Text, cause?: HttpError): UserError {
+  return new UserError(
+    "notFound",
+    say`What answers at ${url} is not llama-server: ${evidence}.`,
+    say`Check the address and the port; llama-server's default is 9931, older ones use 8080.`,
+    cause && { cause },
+  );
+}
+
+/** Of a server that gave its model's memory back (`--sleep-idle-seconds`). */
+export function asleep(url: string): UserError {
+  return new UserError(
+    "loading",
+    say`llama-server at ${url} is asleep: counting would load its model again.`,
+    say`Send it a request to wake it, then estimate again.`,
+  );
+}
+
+function badReply(url: string, cause: UnexpectedReply): UserError {
+  return new UserError(
+    "badOutput",
+    say`The answer of the server at ${url} cannot be understood: ${cause.message}.`,
+    say`Check that the address is llama-server's and that its version is supported.`,
+    { cause },
+  );
+}
+
+/** Reads a reply; a shape that is not llama-server's becomes the user's error. */
+export function readReply<T>(url: string, body: unknown, read: (body: unknown) => T): T {
+  try {
+    return read(body);
+  } catch (cause) {
+    throw cause instanceof UnexpectedReply ? badReply(url, cause) : cause;
+  }
+}
+
+function shown(error: ServerError, hide: string | undefined): string {
+  const message = hide === undefined || hide === "" ? error.message : error.message.replaceAll(hide, "…");
+  return message.length > 300 ? `${message.slice(0, 300)}…` : message;
+}

@@ -1,0 +1,361 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { formatText } from "../../../src/core/format";
+import { ladderReport } from "../../../src/core/ladder/report/ladderReport";
+import type { LadderRecord } from "../../../src/core/ladder/score/record";
+import { parsePlanText } from "../../../src/node/ladder/ladderPlanFile";
+import { runLadder, type LadderRequest } from "../../../src/app/ladderRun";
+import { LadderStore } from "../../../src/node/ladder/ladderStore";
+import { goodAnswer, sendJson, startHttpStub, type Answer, type StubServer } from "../../support/stubServer";
+
+const signal = new AbortController().signal;
+const planText = `
+rungs: [1600]
+baseTokens: 1200
+repetitions: 1
+canaries: { target: 4, other: 4 }
+constraints: false
+answerTokens: 64
+criteria: { perRun: 4, pooled: 4 }
+`;
+let folder: string;
+let stub: StubServer | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "ladder-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  await stub?.close();
+  stub = undefined;
+});
+
+/** Words and single characters as tokens; ids can be read back into text. */
+const words: string[] = [];
+const ids = new Map<string, number>();
+function tokenize(content: unknown): number[] {
+  const parts = Array.isArray(content) ? (content as unknown[]) : [content];
+  return parts.flatMap((part) =>
+    typeof part === "number"
+      ? [part]
+      : (String(part).match(/ ?[A-Za-z]+|\d{1,3}|[^A-Za-z\d]/g) ?? []).map((word) => {
+          const known = ids.get(word);
+          if (known !== undefined) return known;
+          ids.set(word, words.length);
+          return words.push(word) - 1;
+        }),
+  );
+}
+
+interface Completion {
+  readonly text: string;
+  readonly more?: Readonly<Record<string, unknown>>;
+  readonly evaluated?: number;
+}
+
+/** A server that knows every entry of its prompt, unless told otherwise. */
+function server(
+  complete: (
+    prompt: string,
+    tokens: number,
+  ) => Completion | "hangUp" | { readonly status: number; readonly body: unknown },
+  replaced: Readonly<Record<string, Answer>> = {},
+): Promise<StubServer> {
+  return startHttpStub(
+    goodAnswer({
+      "/tokenize": (request, response) =>
+        sendJson(response, { tokens: tokenize((request.json as { content: unknown }).content) }),
+      "/apply-template": (request, response) => {
+        const [message] = (request.json as { messages: { content: string }[] }).messages;
+        sendJson(response, { prompt: `<u>${message?.content ?? ""}</u><a>` });
+      },
+      "/completion": (request, response) => {
+        const { prompt } = request.json as { prompt: number[] };
+        const answer = complete(prompt.map((id) => words[id] ?? "").join(""), prompt.length);
+        if (answer === "hangUp") {
+          response.destroy();
+          return;
+        }
+        if ("status" in answer) {
+          sendJson(response, answer.body, answer.status);
+          return;
+        }
+        const n = answer.evaluated ?? prompt.length;
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const send = (event: object): void => void response.write(`data: ${JSON.stringify(event)}\n\n`);
+        send({ prompt_progress: { total: n, cache: 0, processed: n, time_ms: 10 } });
+        send({ content: answer.text, stop: false });
+        send({
+          content: "",
+          stop: true,
+          stop_type: "eos",
+          truncated: false,
+          timings: { cache_n: 0, prompt_n: n, prompt_ms: 10, predicted_n: 20, predicted_ms: 100 },
+          ...answer.more,
+        });
+        response.end();
+      },
+      ...replaced,
+    }),
+  );
+}
+
+/** The answer of a model that recalls everything. */
+function recallAll(prompt: string): string {
+  const entries = new Map(
+    [...prompt.matchAll(/entry "([a-z]+-[a-z]+-\d\d)": "(\d{6})"/g)].map((m) => [m[1], m[2]]),
+  );
+  const skeleton = prompt.slice(prompt.lastIndexOf("{"));
+  const asked = [...skeleton.matchAll(/"([a-z]+-[a-z]+-\d\d)"/g)].map((m) => m[1]);
+  return JSON.stringify(Object.fromEntries(asked.map((key) => [key, entries.get(key)])));
+}
+
+async function run(started: StubServer, more: Partial<LadderRequest> = {}): Promise<LadderRecord> {
+  stub = started;
+  const plan = parsePlanText(planText);
+  return runLadder(
+    { url: started.url, plan, planFolder: folder, tool: "t", now: Date.now, lookSeconds: 0.05, ...more },
+    signal,
+  );
+}
+
+describe("a ladder", () => {
+  it("passes on a server that recalls all", async () => {
+    const record = await run(await server((prompt) => ({ text: recallAll(prompt) })));
+    expect(ladderReport(record).pass).toBe(true);
+  });
+
+  it.each([
+    [
+      "evaluates fewer tokens than were sent",
+      (prompt: string, tokens: number) => ({ text: recallAll(prompt), evaluated: tokens >> 1 }),
+      "promptTruncated",
+    ],
+    [
+      "cut its context while it wrote",
+      (prompt: string) => ({ text: recallAll(prompt), more: { truncated: true } }),
+      "promptTruncated",
+    ],
+    [
+      "thinks for ever",
+      () => ({ text: "<think> let me see, cedar", more: { stop_type: "limit" } }),
+      "reasoningBudget",
+    ],
+    ["says nothing", () => ({ text: "" }), "empty"],
+    ["never stops", () => ({ text: "and so on and so on", more: { stop_type: "limit" } }), "answerCut"],
+  ])("takes a run for invalid, not for wrong, where the server %s", async (_, complete, reason) => {
+    const record = await run(await server(complete));
+    const report = ladderReport(record);
+    expect(record.steps.map(({ invalid }) => invalid)).toEqual([reason, reason, reason]);
+    expect(report.pass).toBe(false);
+    expect(report.rungs.every(({ recall }) => recall === undefined)).toBe(true);
+    expect(report.nextStep.outcome).toBe("invalid");
+  });
+
+  it("asks singly for what the common answer left out, and counts both apart", async () => {
+    const record = await run(
+      await server((prompt) => {
+        const all = JSON.parse(recallAll(prompt)) as Record<string, string>;
+        const entries = Object.entries(all);
+        return { text: JSON.stringify(Object.fromEntries(entries.slice(entries.length > 1 ? 1 : 0))) };
+      }),
+    );
+    const asked = record.steps.flatMap(({ canaries }) => canaries ?? []).filter((c) => c.asked === "singly");
+    expect(asked).toHaveLength(3);
+    expect(asked.every(({ outcome }) => outcome === "correct")).toBe(true);
+  });
+
+  it.each([
+    ["hangs up", "hangUp" as const, "serverError"],
+    [
+      "runs out of memory",
+      {
+        status: 500,
+        body: { error: { code: 500, type: "server_error", message: "cudaMalloc failed: out of memory" } },
+      },
+      "outOfMemory",
+    ],
+    [
+      "refuses the prompt",
+      {
+        status: 400,
+        body: {
+          error: { code: 400, type: "exceed_context_size_error", message: "request (1600 tokens) exceeds" },
+        },
+      },
+      "contextTooSmall",
+    ],
+    [
+      "has no cells left",
+      {
+        status: 500,
+        body: { error: { code: 500, type: "server_error", message: "Context size has been exceeded." } },
+      },
+      "contextTooSmall",
+    ],
+  ])("stops at the rung at which the server %s", async (_, failure, kind) => {
+    const record = await run(
+      await server((prompt, tokens) => (tokens < 1600 ? { text: recallAll(prompt) } : failure)),
+      { out: path.join(folder, kind + String(Math.random())) },
+    );
+    expect(record.steps).toHaveLength(2);
+    expect(record.steps.at(-1)?.failure?.kind).toBe(kind);
+    expect(ladderReport(record)).toMatchObject({ pass: false, complete: false });
+  });
+
+  it.each([
+    [
+      "has no /tokenize",
+      {
+        "/tokenize": (_: unknown, response: Parameters<Answer>[1]) =>
+          sendJson(
+            response,
+            { error: { code: 404, message: "File Not Found", type: "not_found_error" } },
+            404,
+          ),
+      },
+      /no working \/tokenize/,
+    ],
+    [
+      "has a template that rejects the prompt",
+      {
+        "/apply-template": (_: unknown, response: Parameters<Answer>[1]) =>
+          sendJson(
+            response,
+            { error: { code: 500, message: "Conversation roles must alternate", type: "server_error" } },
+            500,
+          ),
+      },
+      /template rejects .*Conversation roles must alternate/,
+    ],
+    [
+      "has a template that loses the message",
+      {
+        "/apply-template": (_: unknown, response: Parameters<Answer>[1]) =>
+          sendJson(response, { prompt: "<a>" }),
+      },
+      /does not appear in the prompt/,
+    ],
+    [
+      "is asleep",
+      {
+        "/props": (_: unknown, response: Parameters<Answer>[1]) =>
+          sendJson(response, {
+            default_generation_settings: { params: {}, n_ctx: 4096 },
+            total_slots: 1,
+            is_sleeping: true,
+          }),
+      },
+      /asleep/,
+    ],
+  ])("does not begin where the server %s", async (_, replaced, message) => {
+    const out = path.join(folder, "never");
+    const started = await server((prompt) => ({ text: recallAll(prompt) }), replaced);
+    await expect(run(started, { out })).rejects.toThrow(message);
+    expect(existsSync(path.join(out, "ladder.jsonl"))).toBe(false);
+  });
+});
+
+describe("the record", () => {
+  const all = (): Promise<StubServer> => server((prompt) => ({ text: recallAll(prompt) }));
+
+  it("is begun with plan and criteria, goes on behind a torn line, and refuses another server", async () => {
+    const out = path.join(folder, "torn");
+    await run(await all(), { out });
+    await stub?.close();
+    const file = path.join(out, "ladder.jsonl");
+    const lines = (await readFile(file, "utf8")).trim().split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ kind: "ladder", plan: { rungs: [1600] } });
+    await writeFile(file, `${lines.slice(0, 2).join("\n")}\n${(lines[2] ?? "").slice(0, 40)}`);
+    const record = await run(await all(), { out });
+    expect(record.steps).toHaveLength(3);
+    expect(ladderReport(record).pass).toBe(true);
+    const stored = await new LadderStore(out).read(signal);
+    expect(stored).toMatchObject({ unreadable: 1 });
+    expect(stored?.steps).toHaveLength(3);
+    await stub?.close();
+
+    const other = await server((prompt) => ({ text: recallAll(prompt) }), {
+      "/props": (_, response) =>
+        sendJson(response, {
+          default_generation_settings: { params: {}, n_ctx: 8192 },
+          total_slots: 1,
+          model_path: "/models/model.gguf",
+          build_info: "b1-x",
+        }),
+    });
+    await expect(run(other, { out })).rejects.toThrow(/not the one .*build, nCtxPerSlot changed/);
+  });
+
+  it("ends before a rung is stored that another model or other options have answered", async () => {
+    const out = path.join(folder, "swapped");
+    let answered = 0;
+    const swapped = await server(
+      (prompt) => {
+        answered++;
+        return { text: recallAll(prompt) };
+      },
+      {
+        "/props": (_, response) =>
+          sendJson(response, {
+            default_generation_settings: { params: {}, n_ctx: 4096 },
+            total_slots: 1,
+            model_path: answered < 2 ? "/models/model.gguf" : "/models/other.gguf",
+            build_info: "b1-x",
+          }),
+      },
+    );
+    await expect(run(swapped, { out })).rejects.toThrow(
+      /not the one this ladder was begun with: model changed/,
+    );
+    expect((await new LadderStore(out).read(signal))?.steps).toHaveLength(1);
+  });
+
+  it("goes on with the same filler only", async () => {
+    const text = path.join(folder, "text");
+    const out = path.join(folder, "refilled");
+    await mkdir(text);
+    const file = path.join(text, "a.md");
+    await writeFile(file, "Some plain words of a note, again and again.\n".repeat(400));
+    const plan = parsePlanText(`${planText}filler: { folder: ./text }\n`);
+    await run(await all(), { out, plan });
+    await stub?.close();
+    const record = path.join(out, "ladder.jsonl");
+    const lines = (await readFile(record, "utf8")).trim().split("\n");
+    await writeFile(record, `${lines.slice(0, 2).join("\n")}\n`);
+    await writeFile(file, "Other plain words of a note, again and again.\n".repeat(400));
+    await expect(run(await all(), { out, plan })).rejects.toThrow(/text of the filler is not the one/);
+  });
+
+  it.runIf(existsSync("/dev/full"))("says so when the disk is full", async () => {
+    const out = path.join(folder, "full");
+    await mkdir(out);
+    await symlink("/dev/full", path.join(out, "ladder.jsonl"));
+    await expect(run(await all(), { out })).rejects.toThrow(/no room to store the ladder/);
+  });
+
+  it("leaves secrets and binaries out of a folder's text, and says when that is too little", async () => {
+    const docs = path.join(folder, "docs");
+    await mkdir(docs, { recursive: true });
+    await writeFile(path.join(docs, ".env"), "TOKEN=abc\n".repeat(1000));
+    await writeFile(path.join(docs, "key.txt"), `-----BEGIN RSA PRIVATE KEY-----\n${"x\n".repeat(5000)}`);
+    await writeFile(path.join(docs, "image.bin"), Buffer.alloc(50_000));
+    const plan = parsePlanText(`${planText}filler: { folder: docs }\n`);
+    await expect(run(await all(), { plan })).rejects.toThrow(/has no text: 3 files/);
+    await stub?.close();
+    await writeFile(path.join(docs, "notes.md"), "Plain words of a small file.\n".repeat(20));
+    await expect(run(await all(), { plan })).rejects.toThrow(/docs is too small/);
+    await stub?.close();
+    const lines = Array.from(
+      { length: 400 },
+      (_, i) => `Line ${i} says what the line before it did not say.\n`,
+    );
+    await writeFile(path.join(docs, "notes.md"), lines.join(""));
+    const record = await run(await all(), { plan });
+    expect(ladderReport(record).pass).toBe(true);
+    expect(record.warnings.map((warning) => formatText(warning))[0]).toMatch(/^3 files were left out/);
+  });
+});

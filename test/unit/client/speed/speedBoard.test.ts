@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { SpeedBoard } from "../../../../src/client/speed/speedBoard";
+import { noSpeed, type SpeedState } from "../../../../src/core/bench/speedState";
+import { say } from "../../../../src/core/text";
+
+const never = new AbortController().signal;
+const progress = { phase: "measuring", share: 0.5, remainingSeconds: 9, depth: 4096 } as const;
+
+describe("the board of measurements", () => {
+  it("shows plan and progress while one runs, and the history after it", async () => {
+    let runs: SpeedState["runs"] = [];
+    const board = new SpeedBoard(() => Promise.resolve({ runs, unreadable: 2 }));
+    const states: SpeedState[] = [];
+    board.onDidChange((state) => states.push(state));
+    const result = await board.measure(say`Measuring`, never, (report) => {
+      expect(board.measuring).toBe(true);
+      report.plan(say`a minute`);
+      report.progress(progress);
+      runs = [
+        { id: "a", kind: "probe", at: 0, model: "m", build: "", flags: "", verdict: "clean", notes: [] },
+      ];
+      return Promise.resolve(7);
+    });
+    expect(result).toBe(7);
+    expect(states.at(2)?.running).toEqual({ title: say`Measuring`, plan: say`a minute`, progress });
+    expect(board.state).toEqual({ runs, unreadable: 2 });
+    expect(board.measuring).toBe(false);
+  });
+
+  it("cancels from the panel and from the caller, and leaves nothing running on a failure", async () => {
+    const board = new SpeedBoard(() => Promise.resolve(noSpeed));
+    const untilAborted = (_: unknown, signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    const byPanel = board.measure(say`x`, never, untilAborted);
+    await expect(board.measure(say`y`, never, untilAborted)).rejects.toThrow(/running already/);
+    board.cancel();
+    await expect(byPanel).rejects.toMatchObject({ name: "AbortError" });
+    const controller = new AbortController();
+    const byCaller = board.measure(say`x`, controller.signal, untilAborted);
+    controller.abort();
+    await expect(byCaller).rejects.toMatchObject({ name: "AbortError" });
+    expect(board.state.running).toBeUndefined();
+  });
+
+  it("has no runs to show where the history cannot be read", async () => {
+    const board = new SpeedBoard(() => Promise.reject(new Error("torn")));
+    await board.refresh();
+    expect(board.state).toEqual(noSpeed);
+  });
+});

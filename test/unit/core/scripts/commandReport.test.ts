@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { checkCommands, optionAt } from "../../../../src/core/scripts/commandReport";
+import { joinCommandLine } from "../../../../src/core/scripts/joinCommandLine";
+import { splitCommandLine } from "../../../../src/core/scripts/splitCommandLine";
+
+const script = `#!/bin/sh
+# llama-server --bogus is not run
+cd /models && LLAMA_ARG_CTX_SIZE=256k \\
+  llama-server -m "$MODEL" -c "$CTX" "$@" \\
+    -ctv q8_0 -fa off --no-mmap
+grep llama-server log.txt
+`;
+
+describe("llama-server in scripts", () => {
+  it("is found, and its arguments are checked where they stand", () => {
+    const [command, ...others] = checkCommands(script, "posix");
+    expect(others).toEqual([]);
+    const remarks = command?.remarks.map(({ code, start, end }) => [code, script.slice(start, end)]);
+    expect(remarks).toEqual([
+      ["trailingText", "LLAMA_ARG_CTX_SIZE=256k"],
+      ["removedOption", "--no-mmap"],
+      ["quantisedVNeedsFlashAttn", "-ctv"],
+    ]);
+  });
+
+  it.each([
+    "sudo systemctl restart llama-server",
+    "sudo apt-get install -y llama-server",
+    "command -v llama-server >/dev/null 2>&1 || exit 1",
+    "docker logs -f llama-server",
+    "docker build -t llama-server .",
+    "docker pull ghcr.io/ggml-org/llama.cpp:server",
+    "docker exec -it llama-server bash",
+    "cat <<END\nllama-server --bogus\nEND",
+    "which llama-server",
+    "x=(llama-server llama-cli)",
+  ])("does not run in %j", (line) => {
+    expect(checkCommands(line, "posix")).toEqual([]);
+  });
+
+  it.each([
+    ["sudo -u llama -E llama-server -c 5 > log 2>&1", "-c 5"],
+    ["CUDA_VISIBLE_DEVICES=0 nice -n 10 taskset -c 0-3 llama-server -c 5 &", "-c 5"],
+    ["timeout 10 llama-server -c 5", "-c 5"],
+    ["docker run --name llama-server -p 1:1 ghcr.io/ggml-org/llama.cpp:server -c 5", "-c 5"],
+    ["docker exec -it box llama-server -c 5", "-c 5"],
+    ["while true; do llama-server -c 5; done", "-c 5"],
+    ["exec -a name llama-server -c 5", "-c 5"],
+  ])("runs in %j", (line, expected) => {
+    const [command] = checkCommands(line, "posix");
+    expect(command?.arguments.join(" ")).toBe(expected);
+    expect(command?.remarks.filter(({ severity }) => severity === "error")).toEqual([]);
+  });
+
+  it("is found behind the window's title of start, and in brackets", () => {
+    const commands = (line: string): string[] =>
+      checkCommands(line, "cmd").map((command) => command.arguments.join(" "));
+    expect(commands('start "llama-server" /B cmd /k llama-server.exe -c 5 > log.txt 2>&1')).toEqual(["-c 5"]);
+    expect(commands("if exist x ( llama-server -c 5 ) else ( echo )")).toEqual(["-c 5"]);
+  });
+
+  it("is offered to be started only where nothing is put in", () => {
+    const plain = (line: string): boolean | undefined => checkCommands(line, "posix")[0]?.isPlain;
+    expect(plain(`llama-server -m a.gguf --chat-template-kwargs '{"a": 1}'`)).toBe(true);
+    expect(plain("llama-server -m ~/a.gguf")).toBe(false);
+    expect(plain("llama-server -m *.gguf")).toBe(false);
+  });
+
+  it("has its options explained", () => {
+    const at = script.indexOf("-ctv") + 2;
+    expect(optionAt(script, at, "posix")?.option.name).toBe("--cache-type-v");
+    expect(optionAt(script, script.indexOf("--bogus") + 2, "posix")).toBeUndefined();
+    expect(optionAt("ls -c 5", 4, "posix")).toBeUndefined();
+  });
+
+  it.each(["posix", "powershell", "cmd"] as const)("is written so that %s reads the same words", (shell) => {
+    const words = [
+      "llama-server",
+      "-m",
+      "a b.gguf",
+      "it's",
+      'say "x"',
+      "",
+      "a\\b",
+      "blk\\.(1|2)=CPU",
+      "日本",
+      "$x;y&z|w",
+    ];
+    expect(splitCommandLine(joinCommandLine(words, shell), shell)).toEqual(words);
+  });
+});
