@@ -1,6 +1,6 @@
 import { workspace } from "vscode";
 import type { ProbeCallbacks } from "./client/speed/depthProbe";
-import type { Settings } from "./client/editor/settings";
+import type { Settings } from "./app/settings";
 import { refuseSecondCopy } from "./core/bench/secondCopy";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { valueOf } from "./core/known";

@@ -1,7 +1,7 @@
 import { Uri, workspace } from "vscode";
 import type { EstimateRequest, Estimator, Renewed } from "./client/estimate/estimator";
 import type { ApiKeys } from "./client/servers/secrets";
-import type { Settings } from "./client/editor/settings";
+import type { Settings } from "./app/settings";
 import type { SettingsStore } from "./client/editor/settingsStore";
 import { unsavedTexts } from "./client/estimate/unsavedTexts";
 import type { ProbeCallbacks } from "./client/speed/depthProbe";

@@ -3,7 +3,7 @@ import { askForApiKey } from "./client/servers/apiKeyPrompt";
 import type { OfferedModel } from "./client/servers/routerModelChoice";
 import type { ApiKeys } from "./client/servers/secrets";
 import type { ServerCandidate } from "./client/servers/serverChoice";
-import type { Settings } from "./client/editor/settings";
+import type { Settings } from "./app/settings";
 import { localized } from "./client/editor/vscodeText";
 import type { ServerAddress } from "./core/servers/serverAddresses";
 import type { EstimateParts } from "./core/report/estimate";

@@ -7,7 +7,7 @@ import { LiveServer } from "./client/speed/liveServer";
 import type { GaugePanel } from "./client/panel/panel";
 import type { Outside } from "./client/commandTable";
 import type { ApiKeys } from "./client/servers/secrets";
-import type { Settings } from "./client/editor/settings";
+import type { Settings } from "./app/settings";
 import type { SettingsStore } from "./client/editor/settingsStore";
 import { SpeedBoard } from "./client/speed/speedBoard";
 import { speedCommands } from "./client/speed/speedCommands";

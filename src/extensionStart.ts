@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { StartOutside } from "./client/servers/serverStarter";
-import type { Settings } from "./client/editor/settings";
+import type { Settings } from "./app/settings";
 import { planStart } from "./core/servers/startPlan";
 import { say } from "./core/text";
 import { UserError } from "./core/userError";

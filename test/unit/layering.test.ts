@@ -8,11 +8,23 @@ const src = path.join(import.meta.dirname, "../../src");
 type Room = "core" | "node" | "app" | "client" | "languageServer" | "webview" | "cli" | "main";
 
 /** Which other rooms, and which packages, a room may import. `src/*.ts` are the composition roots ("main"). */
-const allowed: Record<Room, { rooms: readonly Room[]; packages: (name: string) => boolean }> = {
+const allowed: Record<
+  Room,
+  {
+    readonly rooms: readonly Room[];
+    /** Rooms of which only types may be imported. */
+    readonly types?: readonly Room[];
+    readonly packages: (name: string) => boolean;
+  }
+> = {
   core: { rooms: [], packages: () => false },
   node: { rooms: ["core"], packages: (name) => name !== "vscode" && !isBrowserPackage(name) },
   app: { rooms: ["core", "node"], packages: isNode },
-  client: { rooms: ["core"], packages: (name) => name === "vscode" || name === "vscode-languageclient/node" },
+  client: {
+    rooms: ["core"],
+    types: ["app"],
+    packages: (name) => name === "vscode" || name === "vscode-languageclient/node",
+  },
   languageServer: {
     rooms: ["core"],
     packages: (name) => name.startsWith("vscode-languageserver") || isNode(name),
@@ -36,13 +48,18 @@ function isNode(name: string): boolean {
 interface Import {
   readonly file: string;
   readonly specifier: string;
+  readonly typesOnly: boolean;
 }
 
 function importsOf(file: string, text: string): Import[] {
   const found = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)\s[^"';]*?from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/g,
+    /(?:^|\n)\s*((?:import|export)\s(?:type\s)?)[^"';]*?from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|\b(?:import|require)\(\s*["']([^"']+)["']/g,
   );
-  return Array.from(found, (match) => ({ file, specifier: match[1] ?? match[2] ?? match[3] ?? "" }));
+  return Array.from(found, ([, keyword, from, sideEffect, dynamic]) => ({
+    file,
+    specifier: from ?? sideEffect ?? dynamic ?? "",
+    typesOnly: keyword?.endsWith("type ") === true,
+  }));
 }
 
 function roomOf(file: string): Room {
@@ -53,13 +70,15 @@ function roomOf(file: string): Room {
 /** The wrong arrows in a file, in words. */
 export function wrongArrows(file: string, text: string): string[] {
   const room = roomOf(file);
-  return importsOf(file, text).flatMap(({ specifier }) => {
+  return importsOf(file, text).flatMap(({ specifier, typesOnly }) => {
     const relative = specifier.startsWith(".");
     const target = relative ? roomOf(path.resolve(path.dirname(file), specifier)) : undefined;
     const fine =
       target === undefined
         ? allowed[room].packages(specifier)
-        : target === room || allowed[room].rooms.includes(target);
+        : target === room ||
+          allowed[room].rooms.includes(target) ||
+          (typesOnly && allowed[room].types?.includes(target) === true);
     return fine ? [] : [`${path.relative(src, file)} (${room}) imports ${specifier}`];
   });
 }
@@ -80,6 +99,7 @@ describe("the walls of the house", () => {
     ["core/report/x.ts", 'export { a } from "../../node/a";'],
     ["core/x.ts", 'const fs = await import("node:fs");'],
     ["client/estimate/gauge.ts", 'import { walk } from "../../node/files/walk";'],
+    ["client/estimate/gauge.ts", 'import { Estimates } from "../../app/estimates";'],
     ["webview/view.ts", 'import type { Uri } from "vscode";'],
     ["languageServer/main.ts", 'import "../client/estimate/gauge";'],
     ["node/files/walk.ts", 'import { gather } from "../../app/situation";'],
@@ -94,6 +114,7 @@ describe("the walls of the house", () => {
       "extension.ts",
       'import { Gauge } from "./client/estimate/gauge";\nimport { walk } from "./node/files/walk";',
     ],
+    ["client/estimate/gauge.ts", 'import type { Estimates } from "../../app/estimates";'],
   ])("lets a right arrow pass: %s", (file, text) => {
     expect(wrongArrows(path.join(src, file), text)).toEqual([]);
   });

@@ -5,7 +5,8 @@ import { maskSecrets } from "../../core/launch/secrets";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { reportOf } from "../../core/protocol/panelMessages";
 import type { GaugeState } from "../../core/report/gaugeState";
-import type { SettingProblem, Settings } from "./settings";
+import type { Settings } from "../../app/settings";
+import type { SettingProblem } from "./settings";
 
 /** What a bug report needs, as Markdown. No text of the user's files, no names of files, no API key. */
 export function diagnostics(

@@ -1,7 +1,8 @@
 import { ConfigurationTarget, workspace, type Uri } from "vscode";
 import type { Log } from "../../core/ports";
 import { DisposableStore, Emitter, type Disposable } from "./lifecycle";
-import { parseSettings, type SettingKey, type SettingProblem, type Settings } from "./settings";
+import type { Settings } from "../../app/settings";
+import { parseSettings, type SettingKey, type SettingProblem } from "./settings";
 
 /** The settings as one frozen value; nobody else reads VS Code's configuration. */
 export class SettingsStore implements Disposable {
