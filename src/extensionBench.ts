@@ -6,7 +6,7 @@ import type { ProbeReport } from "./core/bench/probeReport";
 import { valueOf } from "./core/known";
 import type { LaunchOptions } from "./core/launch/launchOptions";
 import type { DepthCurve } from "./core/prefill/depthCurve";
-import type { EstimateParts } from "./core/report/estimate";
+import type { Situation } from "./core/report/situation";
 import { say } from "./core/text";
 import { UserError } from "./core/userError";
 import type { HistoryStore } from "./app/historyStore";
@@ -24,7 +24,7 @@ export interface BenchSetup {
 }
 
 /** Fails with `UserError` where llama-bench cannot run here: no program, no model file, no room for a second copy. */
-export async function benchSetup(parts: EstimateParts, settings: Settings): Promise<BenchSetup> {
+export async function benchSetup(parts: Situation, settings: Settings): Promise<BenchSetup> {
   const { launch, model, server, memory, curve } = parts;
   const program = await llamaProgram(settings, "llama-bench");
   const options = { ...launch, ...(await modelFile(parts, settings)) };
@@ -43,7 +43,7 @@ const noModelFile = {
 };
 
 async function modelFile(
-  { model, server }: EstimateParts,
+  { model, server }: Situation,
   settings: Settings,
 ): Promise<Pick<LaunchOptions, "model">> {
   if (!model.known) return {};
@@ -75,7 +75,7 @@ export async function llamaProgram({ llamaCppFolder }: Settings, name: LlamaProg
 
 /** The depth probe where no server runs: llama-bench with the options a server would get. Without a model it fails as asking the server did. */
 export async function benchProbe(
-  parts: EstimateParts,
+  parts: Situation,
   settings: Settings,
   callbacks: ProbeCallbacks,
   history: HistoryStore,

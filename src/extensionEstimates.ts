@@ -9,7 +9,7 @@ import type { ProbeReport } from "./core/bench/probeReport";
 import { formatText } from "./core/format";
 import type { LaunchOptions } from "./core/launch/launchOptions";
 import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
-import type { EstimateParts } from "./core/report/estimate";
+import type { Situation } from "./core/report/situation";
 import type { FileRef, WalkOptions } from "./core/files/files";
 import type { PackTemplate } from "./core/tokens/pack";
 import type { LaunchChange } from "./core/launch/launchChange";
@@ -36,7 +36,7 @@ export interface EstimatesOptions {
 
 interface Gathered {
   readonly settings: Settings;
-  readonly parts: EstimateParts;
+  readonly parts: Situation;
 }
 
 /** Makes reports, and keeps open between them what is expensive to open. What is behind it is loaded at its first use. */
@@ -118,12 +118,12 @@ export class Estimates {
   }
 
   /** Everything that is known of the setup an estimate would go to. */
-  async surroundings(signal: AbortSignal): Promise<EstimateParts> {
+  async surroundings(signal: AbortSignal): Promise<Situation> {
     return this.gather(this.options.settings.value, await this.files(signal), signal);
   }
 
   /** What was known of server, model and machine when the last report was made. */
-  get lastParts(): EstimateParts | undefined {
+  get lastParts(): Situation | undefined {
     return this.gathered?.parts;
   }
 
@@ -162,7 +162,7 @@ export class Estimates {
     this.vocabularies = undefined;
   }
 
-  private async gather(settings: Settings, files: FileSource, signal: AbortSignal): Promise<EstimateParts> {
+  private async gather(settings: Settings, files: FileSource, signal: AbortSignal): Promise<Situation> {
     const { keys, log } = this.options;
     const model = settings.model === "" ? {} : { modelPath: settings.model };
     const vocabularies = await this.openVocabularies();

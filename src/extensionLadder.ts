@@ -11,7 +11,7 @@ import type { ServerStarter } from "./client/servers/serverStarter";
 import type { LadderRecord } from "./core/ladder/score/record";
 import type { ShownLadder } from "./core/ladder/report/shownLadder";
 import type { Log } from "./core/ports";
-import type { ConnectedServer, EstimateParts } from "./core/report/estimate";
+import type { ConnectedServer, Situation } from "./core/report/situation";
 import { UserError } from "./core/userError";
 import type { KeptLadder, LadderLibrary } from "./node/ladder/ladderLibrary";
 
@@ -22,7 +22,7 @@ export interface LadderParts {
   readonly log: Log;
   readonly keys: ApiKeys;
   readonly starter: ServerStarter;
-  readonly adapters: { readonly surroundings: (signal: AbortSignal) => Promise<EstimateParts> };
+  readonly adapters: { readonly surroundings: (signal: AbortSignal) => Promise<Situation> };
   readonly cacheFolder: string;
   readonly version: string;
 }
@@ -117,7 +117,7 @@ function ladderOutside(parts: LadderParts): LadderOutside {
 type Facts = ConnectedServer["facts"];
 const modelOf = (facts: Facts | undefined): string | undefined => facts?.model.path ?? facts?.model.id;
 
-function connected({ server }: EstimateParts): ConnectedServer {
+function connected({ server }: Situation): ConnectedServer {
   if (server.known) return server.value;
   throw new UserError(server.reason ?? "refused", server.why, server.remedy);
 }
@@ -196,7 +196,7 @@ async function remember(
   parts: LadderParts,
   record: LadderRecord,
   id: string,
-  { launch, curve, server }: EstimateParts,
+  { launch, curve, server }: Situation,
   began: number,
 ): Promise<void> {
   const { historyOfLadder } = await import("./core/ladder/report/ladderHistory");

@@ -6,7 +6,7 @@ import type { ServerCandidate } from "./client/servers/serverChoice";
 import type { Settings } from "./app/settings";
 import { localized } from "./client/editor/vscodeText";
 import type { ServerAddress } from "./core/servers/serverAddresses";
-import type { EstimateParts } from "./core/report/estimate";
+import type { Situation } from "./core/report/situation";
 import { count, say } from "./core/text";
 import type { Setup } from "./app/situation";
 import type { DiscoveryOptions } from "./node/llamaServer/serverDiscovery";
@@ -46,7 +46,7 @@ export async function gatherPartsAskingForKey(
   setup: Setup,
   keys: ApiKeys,
   signal: AbortSignal,
-): Promise<EstimateParts> {
+): Promise<Situation> {
   const { gatherParts } = await import("./app/situation");
   const parts = await gatherParts(setup, signal);
   if (parts.server.known || parts.server.reason !== "unauthorized" || setup.server === "none") return parts;

@@ -21,7 +21,7 @@ import { serverDefaults, type LaunchOptions } from "./core/launch/launchOptions"
 import { formatText } from "./core/format";
 import type { Log } from "./core/ports";
 import type { CurveKey } from "./core/prefill/depthCurve";
-import type { EstimateParts } from "./core/report/estimate";
+import type { Situation } from "./core/report/situation";
 import { say } from "./core/text";
 import { benchSetup, llamaProgram, type BenchSetup } from "./extensionBench";
 import type { extensionAdapters } from "./extensionAdapters";
@@ -31,9 +31,9 @@ export interface SpeedParts {
   readonly settings: () => Settings;
   readonly log: Log;
   /** What is known of server, model and machine now. */
-  readonly gather: (signal: AbortSignal) => Promise<EstimateParts>;
+  readonly gather: (signal: AbortSignal) => Promise<Situation>;
   /** The same as it was for the last estimate. */
-  readonly last: () => EstimateParts | undefined;
+  readonly last: () => Situation | undefined;
   readonly apiKey: (url: string) => Promise<string | undefined>;
   readonly history: () => Promise<HistoryStore>;
 }
@@ -232,7 +232,7 @@ const noServer = unknown(say`No server is known.`, say`Estimate files or folders
 
 /** The setup an estimate goes to as a curve's key; undefined where neither server nor model are known. */
 async function keyOf(
-  { server, model, launch }: EstimateParts,
+  { server, model, launch }: Situation,
   settings: Settings,
 ): Promise<CurveKey | undefined> {
   const { serverCurveKey } = await import("./core/bench/serverCurveKey");

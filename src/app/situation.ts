@@ -9,7 +9,7 @@ import type { FileSource, Tokenizer } from "../core/ports";
 import { speedFlags } from "../core/bench/benchArguments";
 import { curveWith } from "../core/history/curveChoice";
 import type { DepthCurve } from "../core/prefill/depthCurve";
-import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
+import type { ConnectedServer, Situation } from "../core/report/situation";
 import { say } from "../core/text";
 import { gatherBudgets, type MemorySetup } from "./budgets";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
@@ -34,7 +34,7 @@ export interface Setup extends MemorySetup {
 }
 
 /** Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails. */
-export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<EstimateParts> {
+export async function gatherParts(setup: Setup, signal: AbortSignal): Promise<Situation> {
   const server = await connect(setup, signal);
   const facts = valueOf(server)?.facts;
   const path = await modelPath(setup, facts?.model.path);
@@ -71,7 +71,7 @@ async function speed(
     readonly path: string | undefined;
   },
   signal: AbortSignal,
-): Promise<Pick<EstimateParts, "curve" | "origin" | "curves" | "curveOf">> {
+): Promise<Pick<Situation, "curve" | "origin" | "curves" | "curveOf">> {
   if (curve !== undefined) return { curve: known(curve) };
   const none = unknown(say`No speed has been measured yet.`, say`Run a depth probe.`);
   const model = setting.facts?.model.path ?? setting.facts?.model.id ?? setting.path;

@@ -1,6 +1,6 @@
 import { known, knownOr, type Known } from "../core/known";
 import type { LlamaServer, Tokenizer } from "../core/ports";
-import type { ConnectedServer, EstimateParts } from "../core/report/estimate";
+import type { ConnectedServer, Situation } from "../core/report/situation";
 import { calibrated, fingerprinted } from "../node/tokenizer/calibratedTokenizer";
 import type { GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { isThere } from "../node/waiting/isThere";
@@ -16,10 +16,10 @@ export interface CalibrationSetup {
  * text. Else the server does, with a fingerprint under which its counts can be kept.
  */
 export async function calibratedParts(
-  parts: EstimateParts,
+  parts: Situation,
   setup: CalibrationSetup,
   signal: AbortSignal,
-): Promise<EstimateParts> {
+): Promise<Situation> {
   if (!parts.server.known || parts.server.value.facts.sleeping) return parts;
   const { server, facts } = parts.server.value;
   const tokenizer = server.tokenizer(facts);

@@ -3,7 +3,8 @@ import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices/devices";
 import type { CountCache } from "../core/ports";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
-import { estimate, type EstimateParts } from "../core/report/estimate";
+import { estimate } from "../core/report/estimate";
+import type { Situation } from "../core/report/situation";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
@@ -74,7 +75,7 @@ export const addCheck: CliCommand = (program, context) => {
         throw new UserError(reason ?? "refused", why, remedy);
       }
       let cache: CountCache | undefined;
-      const parts: EstimateParts = {
+      const parts: Situation = {
         ...(await calibratedParts(gathered, { openVocabulary }, signal)),
         countCache: async (fingerprint) => (cache = await keptCounts(fingerprint)),
       };

@@ -2,17 +2,12 @@ import { acceptance, limitOfLaunch, limitOfServer, type RequestLimit } from "../
 import type { ServerFacts } from "../acceptance/serverFacts";
 import { buildNumber, slotContext } from "../launch/slotContext";
 import { known, unknown, valueOf, type Known } from "../known";
-import type { LaunchOptions } from "../launch/launchOptions";
-import type { Budgets } from "../memory/budget/budgets";
-import type { MemoryReport } from "../memory/budget/memoryReport";
-import type { Model } from "../model/model";
-import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
-import type { CurveOrigin, MeasuredCurve } from "../history/curveChoice";
+import type { Tokenizer } from "../ports";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
 import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
-import { say, type Text } from "../text";
+import { say } from "../text";
 import { assumedTokenizer } from "../tokens/estimateTokens";
 import { countFiles } from "../tokens/countFiles";
 import type { WalkOptions } from "../files/files";
@@ -21,6 +16,7 @@ import type { GaugeReport, ModelSummary } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
 import { knobsOf, type Knobs } from "./knobs";
 import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./prompt";
+import type { ConnectedServer, Situation } from "./situation";
 import { judge } from "./verdict";
 
 export interface EstimateRequest {
@@ -34,44 +30,13 @@ export interface EstimateRequest {
   readonly leftOut?: readonly string[];
 }
 
-export interface ConnectedServer {
-  readonly server: LlamaServer;
-  readonly facts: ServerFacts;
-}
-
-/** What is known of the user's setup; what is missing says why, and never blocks the rest. */
-export interface EstimateParts {
-  readonly files: FileSource;
-  readonly clock: Clock;
-  readonly server: Known<ConnectedServer>;
-  /** Counts in the chosen model's own vocabulary; preferred to a server it was checked with. */
-  readonly vocabulary: Known<Tokenizer>;
-  readonly model: Known<Model>;
-  /** How the server was or would be started. */
-  readonly launch: LaunchOptions;
-  /** What the running server does otherwise than its command line says. */
-  readonly launchNotes?: readonly Text[];
-  readonly memory: Known<MemoryReport>;
-  /** The same for other launch options. */
-  readonly budgets?: Budgets;
-  readonly curve: Known<DepthCurve>;
-  /** Where the curve comes from, where it was remembered. */
-  readonly origin?: CurveOrigin;
-  /** Everything the model was measured with. */
-  readonly curves?: readonly MeasuredCurve[];
-  /** What was measured with other launch options. */
-  readonly curveOf?: (launch: LaunchOptions) => Known<DepthCurve>;
-  /** Opens the counts that are kept for a tokenizer. */
-  readonly countCache?: (fingerprint: string) => Promise<CountCache>;
-}
-
 /**
  * The one way through the house: list, count, judge. Fails with a `UserError` where counting itself fails (the server
  * dies, a root does not exist), with the signal's reason where it is aborted.
  */
 export async function estimate(
   request: EstimateRequest,
-  parts: EstimateParts,
+  parts: Situation,
   onProgress: (progress: EstimateProgress) => void,
   signal: AbortSignal,
 ): Promise<GaugeReport> {
@@ -147,7 +112,7 @@ export async function estimate(
  * A vocabulary that was checked with the server; the server's own tokenizer where it is awake; else the model's
  * vocabulary; else an assumption that says so.
  */
-export function chooseTokenizer({ files, server, vocabulary }: EstimateParts): Tokenizer {
+export function chooseTokenizer({ files, server, vocabulary }: Situation): Tokenizer {
   if (vocabulary.known && vocabulary.value.identity.checkedWith !== undefined) return vocabulary.value;
   if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
   return valueOf(vocabulary) ?? assumedTokenizer(files.pause);
@@ -164,7 +129,7 @@ async function chooseTemplate(
 }
 
 /** What one request may hold: as the server reports it, else as the launch options and the header say. */
-function requestLimit({ server, model, launch }: EstimateParts): Known<RequestLimit> {
+function requestLimit({ server, model, launch }: Situation): Known<RequestLimit> {
   const trained = valueOf(model)?.contextLength;
   if (server.known) {
     const { facts } = server.value;
@@ -183,16 +148,13 @@ function requestLimit({ server, model, launch }: EstimateParts): Known<RequestLi
 }
 
 /** What can be tried; nothing where there is no model to try it on. */
-function knobsOfParts({ server, model, launch, memory, budgets }: EstimateParts): Knobs | undefined {
+function knobsOfParts({ server, model, launch, memory, budgets }: Situation): Knobs | undefined {
   if (!model.known || !memory.known || budgets === undefined) return undefined;
   const build = valueOf(server)?.facts.build;
   return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
 }
 
-function secondOf(
-  { model, curve, launch }: EstimateParts,
-  promptTokens: number,
-): Pick<GaugeReport, "second"> {
+function secondOf({ model, curve, launch }: Situation, promptTokens: number): Pick<GaugeReport, "second"> {
   if (!model.known || !curve.known) return {};
   return { second: secondQuestion(promptKeeping(model.value, launch), curve.value, promptTokens) };
 }
@@ -201,7 +163,7 @@ function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
   return curve.known ? predict(curve.value, { tokens }) : { known: false, reason: curve.why };
 }
 
-function modelSummary({ server, model }: EstimateParts): Known<ModelSummary> {
+function modelSummary({ server, model }: Situation): Known<ModelSummary> {
   const header = valueOf(model);
   const served = valueOf(server)?.facts.model;
   if (served !== undefined) {

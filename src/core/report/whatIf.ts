@@ -9,13 +9,13 @@ import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
 import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
 import { say } from "../text";
-import type { EstimateParts } from "./estimate";
+import type { Situation } from "./situation";
 import type { GaugeReport } from "./gaugeReport";
 import { judge } from "./verdict";
 
 /** What is needed to try other launch options; everything of it is in memory. */
 export type WhatIfParts = Pick<
-  EstimateParts,
+  Situation,
   "server" | "model" | "launch" | "launchNotes" | "budgets" | "curveOf"
 >;
 
