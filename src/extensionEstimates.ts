@@ -8,9 +8,8 @@ import type { ProbeCallbacks } from "./client/speed/depthProbe";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { formatText } from "./core/format";
 import type { LaunchOptions } from "./core/launch/launchOptions";
-import type { CountCache, FileSource, Log, Tokenizer } from "./core/ports";
 import type { Situation } from "./core/report/situation";
-import type { FileRef, WalkOptions } from "./core/files/files";
+import type { FileRef, WalkOptions, FileSource } from "./core/files/files";
 import type { PackTemplate } from "./core/tokens/pack";
 import type { LaunchChange } from "./core/launch/launchChange";
 import type { ContextTable } from "./core/memory/budget/contextTable";
@@ -22,6 +21,9 @@ import type { FitProbe } from "./node/machine/fitProbe";
 import type { HistoryStore } from "./app/historyStore";
 import type { OpenVocabularies } from "./node/tokenizer/openVocabularies";
 import type { SharedWork } from "./node/waiting/sharedWork";
+import type { Log } from "./core/log";
+import type { CountCache } from "./core/tokens/keptCount";
+import type { Tokenizer } from "./core/tokens/tokenizer";
 
 export interface EstimatesOptions {
   readonly settings: SettingsStore;

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { registerCommands } from "./client/editor/commands";
 import type { Gauge } from "./client/estimate/gauge";
 import { ladderCommands } from "./client/ladder/ladderCommands";
@@ -10,10 +9,12 @@ import type { ApiKeys } from "./client/servers/secrets";
 import type { ServerStarter } from "./client/servers/serverStarter";
 import type { LadderRecord } from "./core/ladder/score/record";
 import type { ShownLadder } from "./core/ladder/report/shownLadder";
-import type { Log } from "./core/ports";
 import type { ConnectedServer, Situation } from "./core/report/situation";
 import { UserError } from "./core/userError";
 import type { KeptLadder, LadderLibrary } from "./node/ladder/ladderLibrary";
+import type { Log } from "./core/log";
+
+import path from "node:path";
 
 /** What ladders need of the rest: who answers, what is known of it, and where things are kept. */
 export interface LadderParts {

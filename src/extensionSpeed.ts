@@ -19,7 +19,7 @@ import { planText } from "./core/bench/probePlan";
 import { knownOr, unknown, valueOf } from "./core/known";
 import { serverDefaults, type LaunchOptions } from "./core/launch/launchOptions";
 import { formatText } from "./core/format";
-import type { Log } from "./core/ports";
+import type { Log } from "./core/log";
 import type { CurveKey } from "./core/prefill/depthCurve";
 import type { Situation } from "./core/report/situation";
 import { say } from "./core/text";

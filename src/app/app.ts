@@ -1,4 +1,4 @@
-import type { Log } from "../core/ports";
+import type { Log } from "../core/log";
 import type { ServerAddress } from "../core/servers/serverAddresses";
 import type { UnsavedText } from "../core/tokens/overlayFiles";
 import type { Settings } from "./settings";

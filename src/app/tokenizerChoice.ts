@@ -1,9 +1,10 @@
 import { known, knownOr, type Known } from "../core/known";
-import type { LlamaServer, Tokenizer } from "../core/ports";
 import type { ConnectedServer, Situation } from "../core/report/situation";
 import { calibrated, fingerprinted } from "../node/tokenizer/calibratedTokenizer";
 import type { GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { isThere } from "../node/waiting/isThere";
+import type { LlamaServer } from "../core/acceptance/serverFacts";
+import type { Tokenizer } from "../core/tokens/tokenizer";
 
 export interface CalibrationSetup {
   /** A GGUF the user chose; absent: the running server's own file where it lies on this machine. */

@@ -1,7 +1,7 @@
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices/devices";
-import type { CountCache } from "../core/ports";
+import type { CountCache } from "../core/tokens/keptCount";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";
 import type { Situation } from "../core/report/situation";

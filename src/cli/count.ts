@@ -1,5 +1,5 @@
 import { formatNumber, formatSeconds, formatText } from "../core/format";
-import type { Tokenizer } from "../core/ports";
+import type { Tokenizer } from "../core/tokens/tokenizer";
 import { crashRiskRemedy, crashRiskText, riskyFiles } from "../core/report/crashRisk";
 import type { Text } from "../core/text";
 import { assumedTokenizer } from "../core/tokens/estimateTokens";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import type { CountCache } from "../core/ports";
+import type { CountCache } from "../core/tokens/keptCount";
 import { openCountCache } from "../node/files/countCache";
 
 /** The user's folder for what is made once: compiled vocabularies, counts. It may be removed at any time. */

@@ -2,7 +2,8 @@ import { appendFile, mkdir, mkdtemp, rm, truncate, utimes, writeFile } from "nod
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FileSource, Tokenizer } from "../../src/core/ports";
+import type { Tokenizer } from "../../src/core/tokens/tokenizer";
+import type { FileSource } from "../../src/core/files/files";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { defaultWalkOptions } from "../../src/core/files/files";
 import type { TokenCount } from "../../src/core/tokens/tokenCount";

@@ -2,7 +2,8 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync }
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FileSource, Tokenizer } from "../../src/core/ports";
+import type { Tokenizer } from "../../src/core/tokens/tokenizer";
+import type { FileSource } from "../../src/core/files/files";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
 import { defaultWalkOptions } from "../../src/core/files/files";

@@ -1,5 +1,5 @@
 import { commands } from "vscode";
-import type { Log } from "../../core/ports";
+import type { Log } from "../../core/log";
 import type { CommandId } from "./commandIds";
 import { DisposableStore, type Disposable } from "./lifecycle";
 import { reportingErrors } from "./notify";

@@ -1,5 +1,5 @@
 import { window, type LogOutputChannel } from "vscode";
-import type { Log } from "../../core/ports";
+import type { Log } from "../../core/log";
 import type { Disposable } from "./lifecycle";
 
 /** The output channel "Llama Gauge"; its level is VS Code's (*Developer: Set Log Level*). It never opens itself. */

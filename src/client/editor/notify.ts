@@ -1,5 +1,5 @@
 import { commands, window } from "vscode";
-import type { Log } from "../../core/ports";
+import type { Log } from "../../core/log";
 import { say, type Text } from "../../core/text";
 import { UserError, type UserErrorReason } from "../../core/userError";
 import { isAbort } from "./cancellation";

@@ -1,5 +1,5 @@
 import { ConfigurationTarget, workspace, type Uri } from "vscode";
-import type { Log } from "../../core/ports";
+import type { Log } from "../../core/log";
 import { DisposableStore, Emitter, type Disposable } from "./lifecycle";
 import type { Settings } from "../../app/settings";
 import { parseSettings, type SettingKey, type SettingProblem } from "./settings";

@@ -1,6 +1,5 @@
 import type { TextDocument } from "vscode";
-import type { FileSource, FileText, ListedFile } from "../../core/ports";
-import type { FileRef } from "../../core/files/files";
+import type { FileText, ListedFile, FileSource, FileRef } from "../../core/files/files";
 
 /** Text as it stands in the editor, saved or not. */
 export interface EditorText {

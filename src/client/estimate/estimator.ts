@@ -1,4 +1,4 @@
-import type { FileSource } from "../../core/ports";
+import type { FileSource } from "../../core/files/files";
 import type { EstimateProgress } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 

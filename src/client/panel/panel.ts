@@ -8,7 +8,7 @@ import {
   type PanelSection,
   type ToPanel,
 } from "../../core/protocol/panelMessages";
-import type { Log } from "../../core/ports";
+import type { Log } from "../../core/log";
 import type { TokenCount } from "../../core/tokens/tokenCount";
 import type { CommandId } from "../editor/commandIds";
 import type { Gauge } from "../estimate/gauge";

@@ -1,3 +1,5 @@
+import type { Tokenizer } from "../tokens/tokenizer";
+
 export interface SlotFacts {
   readonly id: number;
   readonly nCtx: number;
@@ -30,4 +32,13 @@ export interface ServerFacts {
   readonly slots?: readonly SlotFacts[];
   readonly sleeping: boolean;
   readonly hasVision: boolean;
+}
+
+export interface LlamaServer {
+  readonly url: string;
+  /** What the server says about itself and what one request may hold. */
+  facts(signal: AbortSignal): Promise<ServerFacts>;
+  tokenizer(facts: ServerFacts): Tokenizer;
+  /** The prompt the server would make of one user message. */
+  applyTemplate(userMessage: string, signal: AbortSignal): Promise<string>;
 }

@@ -56,3 +56,28 @@ export type TextEncoding = "utf8" | "utf16" | "foreign" | "replaced";
 
 /** What a text was made of, where it is not the file as it is. */
 export type TextForm = "notebook"; // its cells, without outputs
+
+/** Every method takes the caller's signal, has its own time and size limit, and fails with a `UserError` or an abort. */
+export interface FileSource {
+  /** Files under the roots (absolute paths, files or folders) in a stable order, and everything left out with its reason. */
+  list(roots: readonly string[], options: WalkOptions, signal: AbortSignal): AsyncIterable<ListedFile>;
+  /** The text as it would be sent. A file that turns out unreadable or binary is a skip, not an error. */
+  read(file: FileRef, signal: AbortSignal): Promise<FileText>;
+  /** Whether the text is what the bytes at its path say now, so that another thread may read it. */
+  readonly onDisk?: (file: FileRef) => boolean;
+  /** Lets whatever else waits for this thread run; long work on texts calls it every few milliseconds. */
+  readonly pause?: () => Promise<void>;
+}
+
+export type ListedFile =
+  | { readonly kind: "file"; readonly file: FileRef }
+  | { readonly kind: "skipped"; readonly skipped: SkippedFile };
+
+export type FileText =
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly encoding?: TextEncoding;
+      readonly form?: TextForm;
+    }
+  | { readonly kind: "skipped"; readonly skipped: SkippedFile };

@@ -21,3 +21,8 @@ export interface GgufHeader {
   /** The tensors of the table end after the file does: a download that stopped, or the header alone. */
   readonly truncated?: boolean;
 }
+
+export interface ModelSource {
+  /** Header of a GGUF (path or http(s) address; a shard stands for all its parts). */
+  readHeader(locator: string, signal: AbortSignal): Promise<GgufHeader>;
+}

@@ -2,7 +2,6 @@ import { acceptance, limitOfLaunch, limitOfServer, type RequestLimit } from "../
 import type { ServerFacts } from "../acceptance/serverFacts";
 import { buildNumber, slotContext } from "../launch/slotContext";
 import { known, unknown, valueOf, type Known } from "../known";
-import type { Tokenizer } from "../ports";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import type { Prediction } from "../prefill/prediction";
@@ -18,6 +17,7 @@ import { knobsOf, type Knobs } from "./knobs";
 import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./prompt";
 import type { ConnectedServer, Situation } from "./situation";
 import { judge } from "./verdict";
+import type { Tokenizer } from "../tokens/tokenizer";
 
 export interface EstimateRequest {
   readonly scope: GaugeReport["scope"];

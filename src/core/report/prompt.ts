@@ -1,6 +1,8 @@
 import type { PromptParts } from "../acceptance/acceptanceReport";
 import { measureTemplate, renderPieces, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
-import type { CountCache, LlamaServer, Tokenizer } from "../ports";
+import type { LlamaServer } from "../acceptance/serverFacts";
+import type { CountCache } from "../tokens/keptCount";
+import type { Tokenizer } from "../tokens/tokenizer";
 import { say, type Text } from "../text";
 import { UserError } from "../userError";
 import { isNotebook } from "../files/notebookText";

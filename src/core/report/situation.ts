@@ -1,13 +1,16 @@
-import type { ServerFacts } from "../acceptance/serverFacts";
+import type { Clock } from "../clock";
+import type { LlamaServer, ServerFacts } from "../acceptance/serverFacts";
+import type { FileSource } from "../files/files";
 import type { CurveOrigin, MeasuredCurve } from "../history/curveChoice";
 import type { Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Budgets } from "../memory/budget/budgets";
 import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { Model } from "../model/model";
-import type { Clock, CountCache, FileSource, LlamaServer, Tokenizer } from "../ports";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Text } from "../text";
+import type { Tokenizer } from "../tokens/tokenizer";
+import type { CountCache } from "../tokens/keptCount";
 
 export interface ConnectedServer {
   readonly server: LlamaServer;

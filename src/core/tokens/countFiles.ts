@@ -1,9 +1,10 @@
-import type { Clock, CountCache, FileSource, Tokenizer } from "../ports";
+import type { Clock } from "../clock";
+import type { CountCache, ReadCount } from "./keptCount";
+import type { Tokenizer } from "./tokenizer";
+import type { FileSource, FileRef, SkippedFile, WalkOptions } from "../files/files";
 import { Bounded } from "./bounded";
 import { CountTally, type CountProgress } from "./countTally";
 import { isAttributesFile } from "./fileMarks";
-import type { FileRef, SkippedFile, WalkOptions } from "../files/files";
-import type { ReadCount } from "./keptCount";
 import { lookAt } from "./textLook";
 import { countingMayCrash, type TokenCount } from "./tokenCount";
 

@@ -1,7 +1,6 @@
 import { count, say, type Text } from "../text";
 import { FileMarks } from "./fileMarks";
-import type { FileSource } from "../ports";
-import type { FileRef, SkippedFile, TextEncoding, TextForm } from "../files/files";
+import type { FileSource, FileRef, SkippedFile, TextEncoding, TextForm } from "../files/files";
 import type { KeptFile } from "./keptCount";
 import { mayCrash, type CountedFile, type TokenCount, type TokenizerIdentity } from "./tokenCount";
 

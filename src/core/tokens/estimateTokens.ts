@@ -1,4 +1,4 @@
-import type { Tokenizer } from "../ports";
+import type { Tokenizer } from "./tokenizer";
 import type { CountedText } from "./tokenCount";
 import { addFeatures, featureNames, type FeatureName } from "../files/textFeatures";
 

@@ -1,5 +1,4 @@
-import type { FileSource, ListedFile } from "../ports";
-import type { TextForm } from "../files/files";
+import type { ListedFile, FileSource, TextForm } from "../files/files";
 
 /** The text of a file as it stands in an editor. */
 export interface UnsavedText {

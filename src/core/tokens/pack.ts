@@ -1,5 +1,4 @@
-import type { FileSource } from "../ports";
-import type { FileRef } from "../files/files";
+import type { FileSource, FileRef } from "../files/files";
 import { orderForRecall, type PackOrder } from "./packOrder";
 
 /** How files become one prompt. */

@@ -4,9 +4,8 @@ import { appendFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
-import type { CountCache } from "../../core/ports";
+import type { CountCache, KeptFile, KeptText, KnownText } from "../../core/tokens/keptCount";
 import type { FileRef } from "../../core/files/files";
-import type { KeptFile, KeptText, KnownText } from "../../core/tokens/keptCount";
 import { readLine, writeLine, type CacheLine } from "./countCacheLines";
 import { keyOf } from "./textKey";
 

@@ -1,5 +1,4 @@
-import type { FileSource, FileText } from "../../core/ports";
-import type { FileRef } from "../../core/files/files";
+import type { FileText, FileSource, FileRef } from "../../core/files/files";
 import { isNotebook } from "../../core/files/notebookText";
 import { NotebookTexts } from "./workspaceFilesNotebook";
 import { Pace } from "./workspaceFilesPace";

@@ -1,6 +1,5 @@
 import { open, type FileHandle } from "node:fs/promises";
-import type { FileText } from "../../core/ports";
-import type { FileRef } from "../../core/files/files";
+import type { FileText, FileRef } from "../../core/files/files";
 import { decodeFile, encodingOf, headBytes } from "./workspaceFilesDecode";
 import { openFlags, readDirectly, skip, unreadable } from "./workspaceFilesDirect";
 import { abortReason, within } from "../waiting/workspaceFilesLimits";

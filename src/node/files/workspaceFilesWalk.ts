@@ -1,10 +1,9 @@
 import { lstatSync, readdirSync, type Dirent, type Stats } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import type { ListedFile } from "../../core/ports";
+import type { ListedFile, SkipReason, WalkOptions } from "../../core/files/files";
 import { say } from "../../core/text";
 import { excludeGlobs } from "../../core/files/excludeGlobs";
-import type { SkipReason, WalkOptions } from "../../core/files/files";
 import { UserError } from "../../core/userError";
 import {
   ignoreCase,

@@ -1,7 +1,6 @@
 import path from "node:path";
-import type { GgufHeader, TensorInfo } from "../../core/model/ggufHeader";
+import type { GgufHeader, TensorInfo, ModelSource } from "../../core/model/ggufHeader";
 import { skimGguf } from "../../core/model/ggufSkim";
-import type { ModelSource } from "../../core/ports";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { openFile } from "./ggufHeaderFile";

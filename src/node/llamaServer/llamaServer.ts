@@ -1,4 +1,4 @@
-import type { ServerFacts, SlotFacts } from "../../core/acceptance/serverFacts";
+import type { ServerFacts, SlotFacts, LlamaServer } from "../../core/acceptance/serverFacts";
 import {
   isRouter,
   looksLikeProps,
@@ -8,7 +8,7 @@ import {
   readSlots,
   type ServedModel,
 } from "../../core/acceptance/serverReplies";
-import type { LlamaServer, Tokenizer } from "../../core/ports";
+import type { Tokenizer } from "../../core/tokens/tokenizer";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { serverAddress } from "./httpAddress";

@@ -1,5 +1,5 @@
 import { readTokens } from "../../core/acceptance/serverReplies";
-import type { Tokenizer } from "../../core/ports";
+import type { Tokenizer } from "../../core/tokens/tokenizer";
 import type { CountedText, TokenizerIdentity } from "../../core/tokens/tokenCount";
 import type { LlamaServerConnection } from "./llamaServerConnection";
 import { asleep } from "./llamaServerErrors";

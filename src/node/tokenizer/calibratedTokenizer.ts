@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ServerFacts } from "../../core/acceptance/serverFacts";
-import type { Tokenizer } from "../../core/ports";
+import type { Tokenizer } from "../../core/tokens/tokenizer";
 import { probeText } from "../../core/tokens/probeText";
 import { UserError } from "../../core/userError";
 import type { GgufTokenizer } from "./ggufTokenizer";

@@ -1,4 +1,4 @@
-import type { FileToCount } from "../../core/ports";
+import type { FileToCount } from "../../core/tokens/tokenizer";
 import type { Kernel, TokenizeOptions } from "../../core/tokens/kernel/kernel";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import { isNotebook, notebookText } from "../../core/files/notebookText";

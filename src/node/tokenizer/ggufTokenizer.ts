@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FileToCount, Tokenizer } from "../../core/ports";
+import type { FileToCount, Tokenizer } from "../../core/tokens/tokenizer";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "../../core/tokens/tokenCount";
 import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessages";

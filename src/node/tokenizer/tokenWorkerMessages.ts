@@ -1,6 +1,6 @@
 import type { UserErrorReason } from "../../core/userError";
 import type { Text } from "../../core/text";
-import type { FileToCount } from "../../core/ports";
+import type { FileToCount } from "../../core/tokens/tokenizer";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import type { TokenizerKeys } from "../../core/tokens/kernel/vocabularyDefaults";
 

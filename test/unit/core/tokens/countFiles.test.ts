@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { FileSource, FileText, ListedFile, Tokenizer } from "../../../../src/core/ports";
+import type { Tokenizer } from "../../../../src/core/tokens/tokenizer";
+import type { FileText, ListedFile, FileSource } from "../../../../src/core/files/files";
 import { countFiles } from "../../../../src/core/tokens/countFiles";
 import type { CountProgress } from "../../../../src/core/tokens/countTally";
 import { defaultWalkOptions, type FileRef } from "../../../../src/core/files/files";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FileSource, ListedFile } from "../../../../src/core/ports";
+import type { ListedFile, FileSource } from "../../../../src/core/files/files";
 import { defaultWalkOptions, type FileRef } from "../../../../src/core/files/files";
 import { overlayFiles, type UnsavedText } from "../../../../src/core/tokens/overlayFiles";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FileSource } from "../../../../src/core/ports";
-import type { FileRef } from "../../../../src/core/files/files";
+import type { FileSource, FileRef } from "../../../../src/core/files/files";
 import {
   defaultPackTemplate,
   packFile,

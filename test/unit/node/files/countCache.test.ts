@@ -2,7 +2,8 @@ import { appendFile, mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CountCache, Tokenizer } from "../../../../src/core/ports";
+import type { CountCache } from "../../../../src/core/tokens/keptCount";
+import type { Tokenizer } from "../../../../src/core/tokens/tokenizer";
 import { countFiles } from "../../../../src/core/tokens/countFiles";
 import { defaultWalkOptions } from "../../../../src/core/files/files";
 import type { TokenCount } from "../../../../src/core/tokens/tokenCount";

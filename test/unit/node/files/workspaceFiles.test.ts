@@ -16,7 +16,7 @@ import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { FileSource, ListedFile } from "../../../../src/core/ports";
+import type { ListedFile, FileSource } from "../../../../src/core/files/files";
 import { defaultWalkOptions, type FileRef, type WalkOptions } from "../../../../src/core/files/files";
 import { UserError } from "../../../../src/core/userError";
 import { workspaceFiles } from "../../../../src/node/files/workspaceFiles";
