@@ -76,7 +76,7 @@ describe("a newcomer with a running server and nothing configured", () => {
 
   it("sees how far the walkthrough is done", async () => {
     await openWalkthrough();
-    for (const title of ["Does it fit?", "In your model's own tokens", "How long will I wait?"]) {
+    for (const title of ["Does it fit?", "Counted with your own model", "How long will I wait?"]) {
       await step(title).locator(".codicon-getting-started-step-checked").waitFor();
     }
     await step("Make it fit").locator(".codicon-getting-started-step-unchecked").waitFor();
