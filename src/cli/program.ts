@@ -4,7 +4,7 @@ import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
 
 /** Only what is asked for is loaded: most commands need a fraction of the program. */
-const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
+export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   count: async () => (await import("./count")).addCount,
   tokenize: async () => (await import("./tokenize")).addTokenize,
   model: async () => (await import("./model")).addModel,

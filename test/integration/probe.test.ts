@@ -84,7 +84,7 @@ describe("the probe of a running server", () => {
     const prediction = predict(report.curve, { tokens: 2 * deepest });
     const actual = (await prefill(2 * deepest, 1)).prompt_ms / 1000;
     if (!prediction.known) throw new Error("unknown");
-    // The machine may be shared with anything: only what no load explains is wrong here. docs/prediction.md has the figures.
+    // The machine may be shared with anything: only what no load explains is wrong here. docs/evidence/prediction.md has the figures.
     expect(prediction.seconds).toBeGreaterThan(actual / 3);
     expect(prediction.seconds).toBeLessThan(actual * 3);
     // three prompts were read from the start; others may have held up one of them

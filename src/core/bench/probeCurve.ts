@@ -19,7 +19,7 @@ export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined
   return Math.max(seen, floor[monitor.verdict], taken / 4);
 }
 
-/** Runs of two and four times the probed depth, in units of the scatter of their probe's spans (docs/prediction.md). */
+/** Runs of two and four times the probed depth, in units of the scatter of their probe's spans (docs/evidence/prediction.md). */
 const runsByScatter = 1.5;
 
 /**

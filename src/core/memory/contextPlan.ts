@@ -98,7 +98,7 @@ export function contextPlan(
   };
 }
 
-/** As docs/memory.md lists them. */
+/** As "Older llama.cpp builds" in docs/memory.md says. */
 function buildError(build: number | undefined): number {
   if (build === undefined || build > lastBuildWithoutMixedEmbeddings) return 0;
   return build >= firstBuildWithFewOutputs ? 0.1 : 0.2;
