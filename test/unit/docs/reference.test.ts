@@ -77,9 +77,8 @@ describe("commands named in sentences", () => {
     all.some((title) => name.startsWith(title.replace(/…$/, "")));
 
   it.each(pages.filter((page) => !page.endsWith(".ja.md")))("exist in %s", (page) => {
-    const named = Array.from(textOf(page).matchAll(/Llama Gauge: ([A-Z][^*`]+)/g), ([, name = ""]) =>
-      name.replaceAll(/\s+/g, " "),
-    );
+    const text = textOf(page).replaceAll(/\s+/g, " ");
+    const named = Array.from(text.matchAll(/Llama Gauge: ([A-Z][^*`]+)/g), ([, name = ""]) => name);
     expect(named.filter((name) => !isTitle(name, titles))).toEqual([]);
   });
 
