@@ -1,7 +1,7 @@
 import { workspace } from "vscode";
 import type { ProbeCallbacks } from "./client/speed/depthProbe";
 import type { Settings } from "./app/settings";
-import { refuseSecondCopy } from "./core/bench/secondCopy";
+import { refuseSecondCopy } from "./core/memory/budget/secondCopy";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { valueOf } from "./core/known";
 import type { LaunchOptions } from "./core/launch/launchOptions";

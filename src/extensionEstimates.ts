@@ -224,7 +224,7 @@ export class Estimates {
   }
 
   private async openCountCache(fingerprint: string): Promise<CountCache> {
-    const { openCountCache } = await import("./node/files/countCache");
+    const { openCountCache } = await import("./node/tokenizer/countCache");
     const { cacheFolder: folder, version } = this.options;
     return openCountCache({ folder, fingerprint: `${version} ${fingerprint}` });
   }

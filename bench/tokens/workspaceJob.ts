@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
 import { defaultWalkOptions } from "../../src/core/files/files";
-import { openCountCache } from "../../src/node/files/countCache";
+import { openCountCache } from "../../src/node/tokenizer/countCache";
 import { openGgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
 import { workspaceFiles } from "../../src/node/files/workspaceFiles";
 

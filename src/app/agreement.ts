@@ -6,7 +6,7 @@ import { saltedText } from "../core/bench/salt";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { startGuarded } from "../node/llamaBench/llamaBenchProcess";
+import { startGuarded } from "../node/process/guardedProcess";
 import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
 import { freeLoopbackPort, waitUntilReady } from "../node/llamaServer/serverStart";
 

@@ -6,7 +6,7 @@ import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budget/b
 import { isHost, type MemoryDevice } from "../core/memory/devices/devices";
 import { readsFeatures } from "../core/memory/budget/featureDraft";
 import { memoryBudget, type BudgetSettings } from "../core/memory/budget/memoryBudget";
-import { loggedBudget } from "../core/memory/budget/loggedBudget";
+import { loggedBudget } from "../core/logs/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/budget/memoryReport";
 import { sameProbe } from "../core/memory/budget/probe";
 import { projectorOf, type Projector } from "../core/memory/projector/projector";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import os from "node:os";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
-import { impossibleTokensPerSecond } from "../core/history/benchRow";
+import { impossibleTokensPerSecond } from "../core/bench/benchRow";
 import { judgeDrift } from "../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../core/bench/probeCurve";
 import { growthOf, planStream } from "../core/bench/probePlan";

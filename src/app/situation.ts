@@ -100,7 +100,7 @@ async function processOptions(
 ): Promise<LaunchOptions | undefined> {
   const { hostname, port } = new URL(url);
   if (programs === "none" || !/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined;
-  const { runningLlamaServers } = await import("../node/llamaServer/processDiscovery");
+  const { runningLlamaServers } = await import("../node/machine/processDiscovery");
   const running = await knownOr(runningLlamaServers(signal));
   return valueOf(running)?.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.options;
 }

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import type { CountCache } from "../core/tokens/keptCount";
-import { openCountCache } from "../node/files/countCache";
+import { openCountCache } from "../node/tokenizer/countCache";
 
 /** The user's folder for what is made once: compiled vocabularies, counts. It may be removed at any time. */
 export function cacheFolder(): string {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { runningLlamaServers } from "../../src/node/llamaServer/processDiscovery";
+import { runningLlamaServers } from "../../src/node/machine/processDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cachedModelFile, cachedRepositories } from "../../src/node/gguf/hubCache";
-import { runningLlamaServers } from "../../src/node/llamaServer/processDiscovery";
+import { runningLlamaServers } from "../../src/node/machine/processDiscovery";
 import { systemOptions } from "../../src/node/machine/systemOptions";
 import { forgedModel } from "../support/forge/forgeModel";
 import { llamaProgram, startLlamaServer } from "../support/llamaCpp";

@@ -7,7 +7,7 @@ import type { FileSource } from "../../src/core/files/files";
 import { countFiles } from "../../src/core/tokens/countFiles";
 import { defaultWalkOptions } from "../../src/core/files/files";
 import type { TokenCount } from "../../src/core/tokens/tokenCount";
-import { openCountCache } from "../../src/node/files/countCache";
+import { openCountCache } from "../../src/node/tokenizer/countCache";
 import { openGgufTokenizer, type GgufTokenizer } from "../../src/node/tokenizer/ggufTokenizer";
 import { workspaceFiles } from "../../src/node/files/workspaceFiles";
 import { buildWorker, type BuiltWorker } from "../support/builtWorker";

@@ -1,5 +1,5 @@
 import type { CurveOrigin } from "../../src/core/history/curveChoice";
-import type { RunSummary, SpeedState } from "../../src/core/bench/speedState";
+import type { RunSummary, SpeedState } from "../../src/core/report/speedState";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { predict } from "../../src/core/prefill/predict";
 import { secondQuestion } from "../../src/core/prefill/secondQuestion";

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { noSpeed, type SpeedState } from "../../src/core/bench/speedState";
+import { noSpeed, type SpeedState } from "../../src/core/report/speedState";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { sampleReport } from "../support/sampleReports";
 import {

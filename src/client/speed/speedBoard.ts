@@ -1,7 +1,7 @@
 import type { ProbeProgress } from "../../core/bench/probeReport";
 import type { ComparisonResult } from "../../core/history/historyRecord";
 import type { BaselineComparison } from "../../core/history/baseline";
-import { noSpeed, type RunSummary, type SpeedState } from "../../core/bench/speedState";
+import { noSpeed, type RunSummary, type SpeedState } from "../../core/report/speedState";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
 import { say, type Text } from "../../core/text";
 import { UserError } from "../../core/userError";

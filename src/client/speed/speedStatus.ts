@@ -1,5 +1,5 @@
 import { StatusBarAlignment, window, type StatusBarItem } from "vscode";
-import type { SpeedState } from "../../core/bench/speedState";
+import type { SpeedState } from "../../core/report/speedState";
 import { livePrefillShort, livePrefillText } from "../../core/prefill/livePrefill";
 import { say, seconds, type Text } from "../../core/text";
 import { setContextKey } from "../editor/contextKeys";

@@ -1,4 +1,4 @@
-import type { BenchRow } from "../history/benchRow";
+import type { BenchRow } from "./benchRow";
 import type { ComparisonArm } from "./comparison";
 import type { SpeedKind } from "./drift";
 

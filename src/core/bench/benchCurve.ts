@@ -1,5 +1,5 @@
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
-import type { BenchRow } from "../history/benchRow";
+import type { BenchRow } from "./benchRow";
 
 /** One curve per key: rows of different models, builds, flags or devices are never mixed. */
 export function curvesOf(rows: readonly BenchRow[]): readonly DepthCurve[] {

@@ -3,7 +3,7 @@ import { say } from "../text";
 import { UserError } from "../userError";
 import { curvesOf } from "../bench/benchCurve";
 import { jsonObjects } from "./jsonObjects";
-import { parseLlamaBench, speedOf } from "./parseLlamaBench";
+import { parseLlamaBench, speedOf } from "../bench/parseLlamaBench";
 import { markdownTables } from "./tables";
 import type { TableRow } from "./tables";
 

@@ -2,7 +2,7 @@ import { say } from "../text";
 import type { Text } from "../text";
 import type { HistoryRecord } from "./historyRecord";
 import { eventText } from "../bench/interference";
-import type { RunSummary } from "../bench/speedState";
+import type { RunSummary } from "../report/speedState";
 
 const mostRuns = 50;
 const mostNotes = 4;

@@ -1,6 +1,6 @@
 import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
-import type { SpeedState } from "../bench/speedState";
+import type { SpeedState } from "../report/speedState";
 import type { LadderState } from "../ladder/report/shownLadder";
 import { savedFile, type SavedFile } from "./savedFiles";
 import { whatIfFromPanel, type WhatIfFromPanel, type WhatIfToPanel } from "./whatIfMessages";

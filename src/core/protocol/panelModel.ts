@@ -1,4 +1,4 @@
-import { noSpeed, type SpeedState } from "../bench/speedState";
+import { noSpeed, type SpeedState } from "../report/speedState";
 import type { LadderState } from "../ladder/report/shownLadder";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";

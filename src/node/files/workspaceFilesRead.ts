@@ -1,7 +1,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import type { FileText, FileRef } from "../../core/files/files";
-import { decodeFile, encodingOf, headBytes } from "./workspaceFilesDecode";
-import { openFlags, readDirectly, skip, unreadable } from "./workspaceFilesDirect";
+import { decodeFile, encodingOf, headBytes } from "../reading/decodeFile";
+import { openFlags, readDirectly, skip, unreadable } from "../reading/readDirectly";
 import { abortReason, within } from "../waiting/workspaceFilesLimits";
 import type { Pace } from "./workspaceFilesPace";
 

@@ -4,7 +4,7 @@ import type { MachineFacts } from "../../core/history/historyRecord";
 import type { LadderSetup } from "../../core/ladder/score/record";
 import type { RunningServer } from "../../core/servers/runningServers";
 import { listeningProcess } from "../machine/monitorLinux";
-import { runningLlamaServers } from "../llamaServer/processDiscovery";
+import { runningLlamaServers } from "../machine/processDiscovery";
 
 /** Where a server runs is no part of what it is. */
 const addresses: ReadonlySet<string> = new Set(["host", "port", "alias", "apiPrefix", "metrics", "slots"]);

@@ -1,12 +1,12 @@
-import type { BenchRow, RejectedRow } from "../../core/history/benchRow";
+import type { BenchRow, RejectedRow } from "../../core/bench/benchRow";
 import { benchStep, FillTimes } from "../../core/bench/benchProgress";
 import type { BenchStep } from "../../core/bench/benchProgress";
-import { parseLlamaBench } from "../../core/history/parseLlamaBench";
+import { parseLlamaBench } from "../../core/bench/parseLlamaBench";
 import type { CurvePoint } from "../../core/prefill/depthCurve";
 import { say, seconds } from "../../core/text";
 import { UserError } from "../../core/userError";
-import { startGuarded } from "./llamaBenchProcess";
-import type { ProcessEnd } from "./llamaBenchProcess";
+import { startGuarded } from "../process/guardedProcess";
+import type { ProcessEnd } from "../process/guardedProcess";
 
 export interface BenchCall {
   readonly program: string;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { benchArguments, speedFlags } from "../../core/bench/benchArguments";
-import type { BenchRow } from "../../core/history/benchRow";
+import type { BenchRow } from "../../core/bench/benchRow";
 import { curvesOf } from "../../core/bench/benchCurve";
 import { judgeDrift } from "../../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../../core/bench/probeCurve";

@@ -85,7 +85,7 @@ export async function discoverServer(options: DiscoveryOptions, signal: AbortSig
 
 /** A system that does not show its processes is no reason to find nothing. */
 async function addressesOfRunning(signal: AbortSignal): Promise<ServerAddress[]> {
-  const { runningLlamaServers } = await import("./processDiscovery");
+  const { runningLlamaServers } = await import("../machine/processDiscovery");
   try {
     return addressesOfProcesses(await runningLlamaServers(signal));
   } catch (error) {

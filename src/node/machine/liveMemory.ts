@@ -5,7 +5,7 @@ import { hostMemory } from "./devicesHost";
 import { linuxDevices, type LinuxDevice, type LinuxRoots } from "./devicesLinux";
 import { nvidiaDevices, nvidiaQuery, parseNvidiaLine } from "./devicesNvidia";
 import { DrmWatch } from "./drmClients";
-import { startGuarded } from "../llamaBench/llamaBenchProcess";
+import { startGuarded } from "../process/guardedProcess";
 import { WindowsProcessMemory } from "./processMemoryWindows";
 
 export interface LiveOptions {
@@ -141,7 +141,7 @@ class Looker {
 async function processOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   const { hostname, port } = new URL(url);
   if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined;
-  const { runningLlamaServers } = await import("../llamaServer/processDiscovery");
+  const { runningLlamaServers } = await import("./processDiscovery");
   const servers = await runningLlamaServers(signal);
   return servers.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.pid;
 }

@@ -1,5 +1,5 @@
-import { startGuarded } from "../llamaBench/llamaBenchProcess";
-import type { GuardedProcess } from "../llamaBench/llamaBenchProcess";
+import { startGuarded } from "../process/guardedProcess";
+import type { GuardedProcess } from "../process/guardedProcess";
 
 export interface GpuUse {
   readonly gpu: number;

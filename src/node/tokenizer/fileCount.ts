@@ -3,9 +3,9 @@ import type { Kernel, TokenizeOptions } from "../../core/tokens/kernel/kernel";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import { isNotebook, notebookText } from "../../core/files/notebookText";
 import { lookAt } from "../../core/tokens/textLook";
-import { keyOf } from "../files/textKey";
-import { decodeFile } from "../files/workspaceFilesDecode";
-import { readDirectly, skip, unreadable } from "../files/workspaceFilesDirect";
+import { keyOf } from "../reading/textKey";
+import { decodeFile } from "../reading/decodeFile";
+import { readDirectly, skip, unreadable } from "../reading/readDirectly";
 
 /** Reads a file on this thread and counts it; a text that is known is not counted again. */
 export function countFile(

@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { BaselineComparison } from "../../core/history/baseline";
 import type { ComparisonResult, HistoryKind } from "../../core/history/historyRecord";
-import type { RunSummary, SpeedState } from "../../core/bench/speedState";
+import type { RunSummary, SpeedState } from "../../core/report/speedState";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { visibleName } from "../../core/report/visibleName";

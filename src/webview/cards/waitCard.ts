@@ -1,6 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { progressText } from "../../core/bench/progressText";
-import type { RunningMeasurement } from "../../core/bench/speedState";
+import type { RunningMeasurement } from "../../core/report/speedState";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { livePrefillText } from "../../core/prefill/livePrefill";
 import { naiveSeconds } from "../../core/prefill/naive";

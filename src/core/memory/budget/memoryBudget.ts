@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import { cacheTypes } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { budgetWarnings } from "./budgetWarnings";
-import { computeBuffers, exactly, type Estimate } from "../computeBuffers";
+import { computeBuffers, exactly, type Estimate } from "../graph/computeBuffers";
 import { contextPlan, f16, usesMtp, type Caller, type ContextPlan } from "../contextPlan";
 import { hostName, isHost, type MemoryDevice } from "../devices/devices";
 import { explain, growthOf } from "./explanation";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SpeedBoard } from "../../../../src/client/speed/speedBoard";
-import { noSpeed, type SpeedState } from "../../../../src/core/bench/speedState";
+import { noSpeed, type SpeedState } from "../../../../src/core/report/speedState";
 import { say } from "../../../../src/core/text";
 
 const never = new AbortController().signal;

@@ -4,7 +4,7 @@ import { compareWithBaseline } from "../../../../src/core/history/baseline";
 import { armsOf, variedOptions } from "../../../../src/core/bench/benchArms";
 import { benchArguments, speedFlags } from "../../../../src/core/bench/benchArguments";
 import type { HistoryRecord } from "../../../../src/core/history/historyRecord";
-import { parseLlamaBench } from "../../../../src/core/history/parseLlamaBench";
+import { parseLlamaBench } from "../../../../src/core/bench/parseLlamaBench";
 import { readMetrics, timingBetween } from "../../../../src/core/bench/serverMetrics";
 import { formatText } from "../../../../src/core/format";
 import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";

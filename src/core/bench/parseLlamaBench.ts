@@ -1,8 +1,8 @@
 import { benchRow, isRow } from "./benchRow";
 import type { BenchOutput, BenchRow, RejectedRow } from "./benchRow";
-import { jsonObjects } from "./jsonObjects";
-import { csvCells, markdownTables, sqlInsert } from "./tables";
-import type { TableRow } from "./tables";
+import { jsonObjects } from "../history/jsonObjects";
+import { csvCells, markdownTables, sqlInsert } from "../history/tables";
+import type { TableRow } from "../history/tables";
 
 /** Reads the standard output of `llama-bench -o json|jsonl|csv|md|sql`, whole or cut off. */
 export function parseLlamaBench(text: string): BenchOutput {

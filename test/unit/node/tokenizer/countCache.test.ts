@@ -7,7 +7,7 @@ import type { Tokenizer } from "../../../../src/core/tokens/tokenizer";
 import { countFiles } from "../../../../src/core/tokens/countFiles";
 import { defaultWalkOptions } from "../../../../src/core/files/files";
 import type { TokenCount } from "../../../../src/core/tokens/tokenCount";
-import { openCountCache } from "../../../../src/node/files/countCache";
+import { openCountCache } from "../../../../src/node/tokenizer/countCache";
 import { workspaceFiles } from "../../../../src/node/files/workspaceFiles";
 
 let folder: string;

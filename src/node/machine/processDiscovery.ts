@@ -4,7 +4,7 @@ import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { isSecretVariable } from "../../core/launch/secrets";
 import { seconds, say } from "../../core/text";
 import { UserError } from "../../core/userError";
-import { systemOptions } from "../machine/systemOptions";
+import { systemOptions } from "./systemOptions";
 
 /** A look at all processes takes a fraction of a second; on a busy Windows some. */
 const limitSeconds = 10;

@@ -1,6 +1,6 @@
-import type { LogFacts } from "../../logs/logFacts";
-import { hostName } from "../devices/devices";
-import type { LoggedBudget } from "./memoryReport";
+import type { LogFacts } from "./logFacts";
+import { hostName } from "../memory/devices/devices";
+import type { LoggedBudget } from "../memory/budget/memoryReport";
 
 /**
  * What a server wrote into its log when it loaded (b11669 does from `-lv 4` on), by device as budgets name

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { UserError } from "../../../../src/core/userError";
-import { runningLlamaServers } from "../../../../src/node/llamaServer/processDiscovery";
+import { runningLlamaServers } from "../../../../src/node/machine/processDiscovery";
 import { discoverServer } from "../../../../src/node/llamaServer/serverDiscovery";
 import { goodReplies, sendJson, startHttpStub } from "../../../support/stubServer";
 

@@ -1,6 +1,6 @@
-import type { MemoryReport } from "../memory/budget/memoryReport";
-import { bytes, say } from "../text";
-import { UserError } from "../userError";
+import type { MemoryReport } from "./memoryReport";
+import { bytes, say } from "../../text";
+import { UserError } from "../../userError";
 
 /** No probe goes deeper; llama-bench makes its cache no larger than it needs. */
 const deepest = 66_560;

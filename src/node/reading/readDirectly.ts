@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { FileRef, SkippedFile, SkipReason } from "../../core/files/files";
-import { encodingOf, headBytes } from "./workspaceFilesDecode";
+import { encodingOf, headBytes } from "./decodeFile";
 import { errorCode } from "../waiting/workspaceFilesLimits";
 
 /** Windows has no such flag. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { explainLog } from "../../../../../src/core/logs/explainLog";
-import { loggedBudget } from "../../../../../src/core/memory/budget/loggedBudget";
+import { explainLog } from "../../../../src/core/logs/explainLog";
+import { loggedBudget } from "../../../../src/core/logs/loggedBudget";
 
 const log = (name: string): string =>
   readFileSync(path.join(import.meta.dirname, "../../../../fixtures/logs", name), "utf8");

@@ -2,8 +2,8 @@ import type { LivePrefill } from "../prefill/livePrefill";
 import type { Text } from "../text";
 import type { BaselineComparison } from "../history/baseline";
 import type { HistoryKind, ComparisonResult } from "../history/historyRecord";
-import type { MonitorVerdict } from "./monitorSample";
-import type { ProbeProgress } from "./probeReport";
+import type { MonitorVerdict } from "../bench/monitorSample";
+import type { ProbeProgress } from "../bench/probeReport";
 
 /** What surfaces show about speed besides the report: what is being measured, and what was. */
 export interface SpeedState {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { curvesOf } from "../../../../src/core/bench/benchCurve";
-import { parseLlamaBench } from "../../../../src/core/history/parseLlamaBench";
+import { parseLlamaBench } from "../../../../src/core/bench/parseLlamaBench";
 
 /** What build 11669 printed for `-p 64 -n 4 -d 0,128 -r 2` in each format (a run of its own for each). */
 const output = (format: string): string =>

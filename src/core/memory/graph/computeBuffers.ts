@@ -1,12 +1,12 @@
-import type { LaunchOptions } from "../launch/launchOptions";
-import type { Layer, Model } from "../model/model";
-import { isQuantised, type ContextPlan } from "./contextPlan";
-import type { Backend } from "./devices/devices";
-import { mainLayers } from "./graph/modelTensors";
-import { computeOfStage, computeOnOneBackend, type StageBytes } from "./graph/stageBytes";
-import type { Stage } from "./graph/stage";
-import { kvCaches } from "./kvCache";
-import { host, type Placement } from "./placement";
+import type { LaunchOptions } from "../../launch/launchOptions";
+import type { Layer, Model } from "../../model/model";
+import { isQuantised, type ContextPlan } from "../contextPlan";
+import type { Backend } from "../devices/devices";
+import { mainLayers } from "./modelTensors";
+import { computeOfStage, computeOnOneBackend, type StageBytes } from "./stageBytes";
+import type { Stage } from "./stage";
+import { kvCaches } from "../kvCache";
+import { host, type Placement } from "../placement";
 
 /** A buffer with the interval its truth lies in; bytes. */
 export interface Estimate {
