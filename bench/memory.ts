@@ -4,7 +4,7 @@
  *   npx esbuild bench/memory.ts --bundle --platform=node --format=esm --packages=external --outfile=out/bench/memory.mjs \
  *     --define:import.meta.dirname="\"$PWD/test/unit/core/memory\"" && node out/bench/memory.mjs
  */
-import { breakdown } from "../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../src/core/memory/budget/breakdown";
 import { buildNumber } from "../src/core/launch/slotContext";
 import { comparisons, grouped, percent, printed, relative } from "../test/unit/core/memory/errorTable";
 import { truth, type TruthRow } from "../test/unit/core/memory/fixtures";

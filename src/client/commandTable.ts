@@ -1,5 +1,5 @@
 import { env, window } from "vscode";
-import { reportOf } from "../core/protocol/panelMessages";
+import { reportOf } from "../core/report/gaugeState";
 import { isSectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";

@@ -3,7 +3,8 @@ import type { TextDocument } from "vscode-languageserver-textdocument";
 import type { Finding } from "../core/preset/finding";
 import { lintPreset } from "../core/preset/lintPreset";
 import { readPreset, type Preset, type PresetModel } from "../core/preset/presetModels";
-import { logLanguage, presetLanguage, type SectionCost } from "../core/protocol/serverRequests";
+import { logLanguage, presetLanguage } from "../core/protocol/serverRequests";
+import type { SectionCost } from "../core/preset/sectionCost";
 import type { FileFacts } from "./fileFacts";
 import { readLog, type ReadLog } from "./logFeatures";
 

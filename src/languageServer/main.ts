@@ -10,7 +10,8 @@ import {
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { say } from "../core/text";
 import { requests, type ServerSettings } from "../core/protocol/serverRequests";
-import type { ModelFactsAnswer, SectionCost, SectionCostAnswer } from "../core/protocol/serverRequests";
+import type { ModelFactsAnswer, SectionCostAnswer } from "../core/protocol/serverRequests";
+import type { SectionCost } from "../core/preset/sectionCost";
 import { DocumentReader } from "./documentReader";
 import { FileFacts } from "./fileFacts";
 import { logFolding, logHover, logSymbols } from "./logFeatures";

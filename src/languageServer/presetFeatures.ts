@@ -33,7 +33,8 @@ import {
   type PresetModel,
 } from "../core/preset/presetModels";
 import { placeAt } from "../core/preset/presetPlaces";
-import { lensCommands, type SectionCommand, type SectionCost } from "../core/protocol/serverRequests";
+import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
+import type { SectionCost } from "../core/preset/sectionCost";
 import type { Words } from "./words";
 
 export const source = "Llama Gauge";

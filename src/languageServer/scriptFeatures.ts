@@ -12,7 +12,8 @@ import { checkCommands, optionAt, type CheckedCommand } from "../core/scripts/co
 import { scriptText, type ScriptText } from "../core/scripts/scriptText";
 import { maskSecrets } from "../core/launch/secrets";
 import { optionLines, optionTitle } from "../core/preset/presetHover";
-import { lensCommands, type SectionCommand, type SectionCost } from "../core/protocol/serverRequests";
+import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
+import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
 import { source } from "./presetFeatures";
 import type { Words } from "./words";

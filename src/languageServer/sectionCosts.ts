@@ -1,5 +1,6 @@
 import type { LaunchOptions } from "../core/launch/launchOptions";
-import type { SectionCost, SectionCostAnswer, SectionCostRequest } from "../core/protocol/serverRequests";
+import type { SectionCostAnswer, SectionCostRequest } from "../core/protocol/serverRequests";
+import type { SectionCost } from "../core/preset/sectionCost";
 
 /** Of several presets; the oldest goes first. */
 const maxKept = 2000;

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit";
-import { reportOf } from "../core/protocol/panelMessages";
+import { reportOf } from "../core/report/gaugeState";
 import { busyPage, idlePage } from "./idle";
 import { idleLadder, ladderCard } from "./cards/ladderCard";
 import { memoryCard } from "./cards/memoryCard";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
-import { breakdown } from "../../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../../src/core/memory/budget/breakdown";
 import { fitPrintArguments, type FitPrintRow } from "../../src/core/memory/budget/probe";
 import { UserError } from "../../src/core/userError";
 import { modelOf } from "../../src/core/model/modelOf";

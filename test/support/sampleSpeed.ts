@@ -1,5 +1,6 @@
 import type { CurveOrigin } from "../../src/core/history/curveChoice";
-import type { RunSummary, SpeedState } from "../../src/core/report/speedState";
+import type { SpeedState } from "../../src/core/report/speedState";
+import type { RunSummary } from "../../src/core/history/runSummary";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { predict } from "../../src/core/prefill/predict";
 import { secondQuestion } from "../../src/core/prefill/secondQuestion";

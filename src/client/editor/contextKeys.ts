@@ -1,5 +1,5 @@
 import { commands } from "vscode";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeState } from "../../core/report/gaugeState";
 
 /** The `when` keys of the manifest. */

@@ -3,7 +3,7 @@ import { formatText } from "../../core/format";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
 import { maskSecrets } from "../../core/launch/secrets";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeState } from "../../core/report/gaugeState";
 import type { Settings } from "../../app/settings";
 import type { SettingProblem } from "./settings";

@@ -1,5 +1,5 @@
 import { Uri, workspace, type FileSystemWatcher } from "vscode";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import { ReportedFiles, type FileChange } from "../../core/report/touched";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { Gauge } from "./gauge";

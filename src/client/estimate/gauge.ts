@@ -1,4 +1,4 @@
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import { reportWithout } from "../../core/report/choice";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { EstimateProgress, Failure, GaugeState } from "../../core/report/gaugeState";

@@ -10,7 +10,7 @@ import {
   type TreeDataProvider,
   type TreeView,
 } from "vscode";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import { crashRiskName, crashRiskText, riskyFiles } from "../../core/report/crashRisk";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { skipReasonText } from "../../core/report/skipReasonText";

@@ -1,5 +1,5 @@
 import { env, ProgressLocation, window, workspace, type QuickPickItem, type TextDocument } from "vscode";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { FolderTokens } from "../../core/ladder/score/recommend";
 import { isResumable, shownOf, type ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say } from "../../core/text";

@@ -11,10 +11,10 @@ import {
   requests,
   type CachedModelRequest,
   type ModelFactsRequest,
-  type SectionCost,
   type SectionCostRequest,
   type ServerSettings,
 } from "../../core/protocol/serverRequests";
+import type { SectionCost } from "../../core/preset/sectionCost";
 import { say } from "../../core/text";
 import { findingPages, findingScheme } from "./findingPages";
 import { copyCommandLine, showSectionBudget, textProvider, textScheme } from "./languageCommands";

@@ -1,5 +1,5 @@
 import type { LiveMemory } from "../../core/memory/devices/liveMemory";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import type { WatchMemory } from "./livePanel";

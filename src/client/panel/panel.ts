@@ -2,12 +2,12 @@ import { commands, env, l10n, Uri, ViewColumn, window, workspace, type WebviewPa
 import {
   fromPanel,
   panelStateOf,
-  reportOf,
   type FromPanel,
   type PanelCommand,
   type PanelSection,
   type ToPanel,
 } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { Log } from "../../core/log";
 import type { TokenCount } from "../../core/tokens/tokenCount";
 import type { CommandId } from "../editor/commandIds";

@@ -3,7 +3,7 @@ import { variedOptions, type VariedOption } from "../../core/bench/benchArms";
 import { answersUnchecked } from "../../core/bench/comparison";
 import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
 import { progressText } from "../../core/bench/progressText";
-import type { ComparisonResult } from "../../core/history/historyRecord";
+import type { ComparisonResult } from "../../core/bench/comparison";
 import { say, seconds, type Text } from "../../core/text";
 import { toAbortSignal } from "../editor/cancellation";
 import { pickWhileSearching } from "../editor/quickPick";

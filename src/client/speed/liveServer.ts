@@ -3,7 +3,7 @@ import { timingBetween, type PromptCounters } from "../../core/bench/serverMetri
 import type { SlotProgress } from "../../core/bench/slotProgress";
 import { livePrefill } from "../../core/prefill/livePrefill";
 import type { RequestTiming } from "../../core/prefill/liveTimings";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";

@@ -1,7 +1,8 @@
 import type { ProbeProgress } from "../../core/bench/probeReport";
-import type { ComparisonResult } from "../../core/history/historyRecord";
+import type { ComparisonResult } from "../../core/bench/comparison";
 import type { BaselineComparison } from "../../core/history/baseline";
-import { noSpeed, type RunSummary, type SpeedState } from "../../core/report/speedState";
+import { noSpeed, type SpeedState } from "../../core/report/speedState";
+import type { RunSummary } from "../../core/history/runSummary";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
 import { say, type Text } from "../../core/text";
 import { UserError } from "../../core/userError";

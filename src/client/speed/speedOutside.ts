@@ -2,7 +2,7 @@ import type { BaselineComparison } from "../../core/history/baseline";
 import type { VariedOption } from "../../core/bench/benchArms";
 import type { ComparisonPlan } from "../../core/bench/comparisonPlan";
 import type { HistoryFormat } from "../../core/history/historyFormats";
-import type { ComparisonResult } from "../../core/history/historyRecord";
+import type { ComparisonResult } from "../../core/bench/comparison";
 import type { CurveKey } from "../../core/prefill/depthCurve";
 import type { RequestTiming } from "../../core/prefill/liveTimings";
 import type { MeasurementReport, KnownRuns } from "./speedBoard";

@@ -2,7 +2,7 @@ import { formatBytes, formatNumber } from "../../core/format";
 import { valueOf } from "../../core/known";
 import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memoryReport";
 import type { LiveMemory, LiveServer } from "../../core/memory/devices/liveMemory";
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { GaugeState } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";

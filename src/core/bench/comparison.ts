@@ -226,3 +226,15 @@ function withDrift(
     ],
   };
 }
+
+/** Two values of one option side by side, and what was found. */
+export interface ComparisonResult {
+  readonly option: string;
+  readonly values: readonly [baseline: string, other: string];
+  readonly depth: number;
+  /** Smallest difference that was to count, declared before the run, as a part of 1. */
+  readonly threshold: number;
+  readonly prefill: ComparisonAnswer;
+  readonly generation: ComparisonAnswer;
+  readonly agreement?: AgreementSample;
+}

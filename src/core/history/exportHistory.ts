@@ -1,5 +1,6 @@
 import { formatNumber, formatText } from "../format";
-import type { ComparisonResult, HistoryRecord } from "./historyRecord";
+import type { HistoryRecord } from "./historyRecord";
+import type { ComparisonResult } from "../bench/comparison";
 
 const columns = [
   ...[

@@ -1,9 +1,8 @@
 import type { CurveKey } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
 import { isText } from "../text";
-import type { AgreementSample, ComparisonAnswer } from "../bench/comparison";
+import type { AgreementSample, ComparisonAnswer, ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
-import type { ComparisonResult } from "./historyRecord";
 import type { CostStep } from "../bench/residualTest";
 import type { MonitorEvent, MonitorReport } from "../bench/monitorSample";
 

@@ -1,7 +1,7 @@
 import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
 import { parseDepthCurve } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
-import type { AgreementSample, ComparisonAnswer } from "../bench/comparison";
+import type { ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
 import {
   checkedComparison,
@@ -29,18 +29,6 @@ export interface MachineFacts {
   readonly logicalCpus: number;
   readonly memoryBytes: number;
   readonly onBattery?: boolean;
-}
-
-/** Two values of one option side by side, and what was found. */
-export interface ComparisonResult {
-  readonly option: string;
-  readonly values: readonly [baseline: string, other: string];
-  readonly depth: number;
-  /** Smallest difference that was to count, declared before the run, as a part of 1. */
-  readonly threshold: number;
-  readonly prefill: ComparisonAnswer;
-  readonly generation: ComparisonAnswer;
-  readonly agreement?: AgreementSample;
 }
 
 /** One run: one line of the history. Lines are only ever added. */

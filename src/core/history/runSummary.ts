@@ -1,8 +1,8 @@
 import { say } from "../text";
 import type { Text } from "../text";
-import type { HistoryRecord } from "./historyRecord";
+import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import { eventText } from "../bench/interference";
-import type { RunSummary } from "../report/speedState";
+import type { MonitorVerdict } from "../bench/monitorSample";
 
 const mostRuns = 50;
 const mostNotes = 4;
@@ -50,4 +50,25 @@ function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly
     ...(error === undefined ? [] : [say`${error}`]),
     ...(monitor?.events ?? []).map(eventText),
   ];
+}
+
+/** A run of the history in one row. */
+export interface RunSummary {
+  readonly id: string;
+  readonly kind: HistoryKind;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly label?: string;
+  readonly model: string;
+  readonly build: string;
+  readonly flags: string;
+  /** Deepest position (tokens) it reached. */
+  readonly deepest?: number;
+  /** Seconds per prompt token at the beginning and at the deepest point. */
+  readonly first?: number;
+  readonly last?: number;
+  readonly generation?: { readonly depth: number; readonly tokensPerSecond: number };
+  readonly verdict: MonitorVerdict;
+  /** Who, when, how much; and what else there is to say. */
+  readonly notes: readonly Text[];
 }

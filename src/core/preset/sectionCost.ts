@@ -1,10 +1,10 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
 import type { MemoryDevice } from "../memory/devices/devices";
-import { memoryBudget, type BudgetSettings } from "../memory/budget/memoryBudget";
+import { memoryBudget } from "../memory/budget/memoryBudget";
+import type { BudgetSettings } from "../memory/budget/breakdown";
 import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/budget/memoryReport";
 import type { Model } from "../model/model";
-import type { SectionCost, SectionDevice } from "../protocol/serverRequests";
 import type { SectionWait } from "./sectionWait";
 import { bytes, count, say, type Text } from "../text";
 
@@ -107,4 +107,29 @@ export function modelFacts({ contextLength, layers }: Model): ModelFacts {
     ...(headDimK === undefined || headDimK <= 0 ? {} : { headDimK }),
     ...(headDimV === undefined || headDimV <= 0 ? {} : { headDimV }),
   };
+}
+
+/** What a section of a preset costs; figures where they are known. */
+export interface SectionCost {
+  readonly fits: boolean | null;
+  /** One line: verdict and the main figures. */
+  readonly verdict: Text;
+  /** Behind `ctx-size`: what it means for one request, and what it costs. */
+  readonly contextHint: Text;
+  /** KV bytes per token, context per slot, memory per device, prefill estimate. */
+  readonly lines: readonly Text[];
+  /** Where it needs more than the devices have in all, whatever else runs. */
+  readonly beyond?: Text;
+  readonly devices: readonly SectionDevice[];
+}
+
+/** One row of a section's budget; bytes. */
+export interface SectionDevice {
+  readonly name: string;
+  readonly weights: number;
+  /** KV cache and recurrent state. */
+  readonly context: number;
+  readonly compute: number;
+  readonly total: number;
+  readonly free?: number;
 }

@@ -1,4 +1,4 @@
-import type { EstimateProgress, Failure, GaugeState } from "../report/gaugeState";
+import { reportOf, type EstimateProgress, type Failure, type GaugeState } from "../report/gaugeState";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { SpeedState } from "../report/speedState";
 import type { LadderState } from "../ladder/report/shownLadder";
@@ -79,19 +79,6 @@ export const panelCommands = [
 ] as const;
 
 export type PanelCommand = (typeof panelCommands)[number];
-
-/** The report a state shows, also while a newer one is made. */
-export function reportOf(state: GaugeState): GaugeReport | undefined {
-  switch (state.status) {
-    case "idle":
-      return undefined;
-    case "ready":
-      return state.report;
-    case "counting":
-    case "failed":
-      return state.last;
-  }
-}
 
 export function panelStateOf(state: GaugeState): PanelState {
   const revision = reportOf(state)?.revision;

@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
-import type { Text } from "../text";
+import type { SectionCost } from "../preset/sectionCost";
 
 /** Language ids of this extension. */
 export const presetLanguage = "llama-presets";
@@ -15,31 +15,6 @@ export interface ServerSettings {
   readonly documentation?: string;
   /** English template → the reader's language. */
   readonly translations: Readonly<Record<string, string>>;
-}
-
-/** What a section of a preset costs; figures where they are known. */
-export interface SectionCost {
-  readonly fits: boolean | null;
-  /** One line: verdict and the main figures. */
-  readonly verdict: Text;
-  /** Behind `ctx-size`: what it means for one request, and what it costs. */
-  readonly contextHint: Text;
-  /** KV bytes per token, context per slot, memory per device, prefill estimate. */
-  readonly lines: readonly Text[];
-  /** Where it needs more than the devices have in all, whatever else runs. */
-  readonly beyond?: Text;
-  readonly devices: readonly SectionDevice[];
-}
-
-/** One row of a section's budget; bytes. */
-export interface SectionDevice {
-  readonly name: string;
-  readonly weights: number;
-  /** KV cache and recurrent state. */
-  readonly context: number;
-  readonly compute: number;
-  readonly total: number;
-  readonly free?: number;
 }
 
 export interface SectionCostRequest {

@@ -19,3 +19,16 @@ export type GaugeState =
   | { readonly status: "counting"; readonly progress: EstimateProgress; readonly last?: GaugeReport }
   | { readonly status: "ready"; readonly report: GaugeReport; readonly stale: boolean }
   | { readonly status: "failed"; readonly failure: Failure; readonly last?: GaugeReport };
+
+/** The report a state shows, also while a newer one is made. */
+export function reportOf(state: GaugeState): GaugeReport | undefined {
+  switch (state.status) {
+    case "idle":
+      return undefined;
+    case "ready":
+      return state.report;
+    case "counting":
+    case "failed":
+      return state.last;
+  }
+}

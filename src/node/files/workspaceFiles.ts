@@ -1,5 +1,6 @@
 import type { FileText, FileSource, FileRef } from "../../core/files/files";
 import { isNotebook } from "../../core/files/notebookText";
+import { mostReadBytes } from "../reading/readDirectly";
 import { NotebookTexts } from "./workspaceFilesNotebook";
 import { Pace } from "./workspaceFilesPace";
 import { readText, type ForeignDecoder } from "./workspaceFilesRead";
@@ -17,9 +18,6 @@ export interface WorkspaceFilesOptions {
   /** The bundled worker program; the one beside this program where it is not named. */
   readonly workerFile?: string;
 }
-
-/** Most bytes ever read of one file. */
-export const mostReadBytes = 256 * 1024 * 1024;
 
 /** The files of this machine; notebooks by their cells. */
 export function workspaceFiles(options: WorkspaceFilesOptions = {}): FileSource {

@@ -2,7 +2,7 @@ import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
-import type { HeaderBytes } from "./ggufModelSource";
+import type { HeaderBytes } from "./headerBytes";
 
 const firstRead = 4 * 2 ** 20;
 

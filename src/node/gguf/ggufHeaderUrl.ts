@@ -1,6 +1,6 @@
 import { count, say, type Text } from "../../core/text";
 import { UserError, type UserErrorReason } from "../../core/userError";
-import type { HeaderBytes } from "./ggufModelSource";
+import type { HeaderBytes } from "./headerBytes";
 
 export interface UrlAccess {
   /** Sent with every request, e.g. an authorization of the user's. */

@@ -6,14 +6,7 @@ import { UserError } from "../../core/userError";
 import { openFile } from "./ggufHeaderFile";
 import { openUrl, type UrlAccess } from "./ggufHeaderUrl";
 import { parseHeader, type GgufPart } from "./ggufParse";
-
-/** A file's first bytes, grown on demand. */
-export interface HeaderBytes {
-  readonly fileBytes: number;
-  /** At least `wanted` bytes from the start, or all there are. */
-  first(wanted: number): Promise<Uint8Array>;
-  close(): Promise<void>;
-}
+import type { HeaderBytes } from "./headerBytes";
 
 /** Above the largest vocabulary known (about 20 MiB); a header asking for more is lying. */
 const maxHeaderBytes = 128 * 2 ** 20;

@@ -7,15 +7,7 @@ import { linuxDevices, type LinuxRoots } from "./devicesLinux";
 import { unifiedMemory } from "./devicesMac";
 import { nvidiaDevices, type NvidiaTool } from "./devicesNvidia";
 import { hostMemory, type HostMemory } from "./devicesHost";
-
-/** What one place says about a device's memory; bytes. */
-export interface MeasuredDevice {
-  readonly name: string;
-  readonly description: string;
-  readonly totalBytes: number;
-  readonly freeBytes: number;
-  readonly from: "llama.cpp" | "driver" | "sysfs";
-}
+import type { MeasuredDevice } from "./measuredDevice";
 
 export interface MeasuredMemory {
   readonly devices: readonly MeasuredDevice[];

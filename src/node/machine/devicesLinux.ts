@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath } from "node:fs/promises";
 import path from "node:path";
-import type { MeasuredDevice } from "./devices";
+import type { MeasuredDevice } from "./measuredDevice";
 import { DrmWatch, type DrmUse } from "./drmClients";
 
 /** Where the kernel shows its graphics cards and processes; absent: its own folders. */

@@ -1,5 +1,5 @@
 import { execa } from "execa";
-import type { MeasuredDevice } from "./devices";
+import type { MeasuredDevice } from "./measuredDevice";
 
 /**
  * The part of unified memory Metal lets the GPU use: the user's own `iogpu.wired_limit_mb`, else the usual working set of

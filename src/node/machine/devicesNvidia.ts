@@ -1,5 +1,5 @@
 import { execa } from "execa";
-import type { MeasuredDevice } from "./devices";
+import type { MeasuredDevice } from "./measuredDevice";
 
 /** Machine-readable in every language of the driver; sizes in MiB. */
 export const nvidiaQuery = [

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { execa } from "execa";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import { isHost, type MemoryDevice } from "../../core/memory/devices/devices";
-import type { BudgetSettings } from "../../core/memory/budget/memoryBudget";
+import type { BudgetSettings } from "../../core/memory/budget/breakdown";
 import {
   fitPrintArguments,
   parseFitPrint,

@@ -64,3 +64,6 @@ export function skip(
   const skipped = { path, label, reason, folder: false, ...(detail === undefined ? {} : { detail }) };
   return { kind: "skipped", skipped };
 }
+
+/** Most bytes ever read of one file. */
+export const mostReadBytes = 256 * 1024 * 1024;

@@ -9,7 +9,7 @@ import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessage
 import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
 import { keyOf } from "../reading/textKey";
-import { mostReadBytes } from "../files/workspaceFiles";
+import { mostReadBytes } from "../reading/readDirectly";
 import { TimeLimitError, within } from "../waiting/workspaceFilesLimits";
 
 export interface GgufTokenizerOptions {

@@ -1,7 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { BaselineComparison } from "../../core/history/baseline";
-import type { ComparisonResult, HistoryKind } from "../../core/history/historyRecord";
-import type { RunSummary, SpeedState } from "../../core/report/speedState";
+import type { HistoryKind } from "../../core/history/historyRecord";
+import type { ComparisonResult } from "../../core/bench/comparison";
+import type { SpeedState } from "../../core/report/speedState";
+import type { RunSummary } from "../../core/history/runSummary";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { visibleName } from "../../core/report/visibleName";

@@ -1,4 +1,4 @@
-import { reportOf } from "../../core/protocol/panelMessages";
+import { reportOf } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";
 import { visibleName } from "../../core/report/visibleName";
 import { say, type Text } from "../../core/text";

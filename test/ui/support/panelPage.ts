@@ -8,12 +8,8 @@ import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { panelHtml } from "../../../src/client/panel/panelHtml";
-import {
-  panelStateOf,
-  reportOf,
-  type FromPanel,
-  type ToPanel,
-} from "../../../src/core/protocol/panelMessages";
+import { panelStateOf, type FromPanel, type ToPanel } from "../../../src/core/protocol/panelMessages";
+import { reportOf } from "../../../src/core/report/gaugeState";
 import type { GaugeState } from "../../../src/core/report/gaugeState";
 import { repository } from "../../support/repository";
 import { launchBrowser } from "../../support/vscodeHost/browser";

@@ -49,3 +49,8 @@ export function makeCanaries(
     return distractors ? { ...canary, twin: { key: `${pair}-${second}${first}`, value: value() } } : canary;
   });
 }
+
+export interface PlacedCanary extends Canary {
+  /** Index of the first token of its line in the prompt. */
+  readonly position: number;
+}

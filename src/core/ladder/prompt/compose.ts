@@ -8,17 +8,11 @@ import {
   type ConstraintPlace,
   type ConstraintSet,
 } from "./constraints";
-import type { Filler } from "./filler";
+import type { Filler, Tokenize } from "./filler";
 import { LadderRandom } from "./ladderRandom";
 import { canariesAt, positionsAt, type LadderPlan } from "../plan/plan";
 import { constraintQuestion, introduction, recallQuestion } from "./question";
-import type { PlacedCanary } from "../score/scoring";
-
-/** The server's own tokenizer. Special tokens in `text` count as such only where `special` says so. */
-export type Tokenize = (
-  text: string,
-  options: { readonly bos: boolean; readonly special: boolean },
-) => Promise<readonly number[]>;
+import type { PlacedCanary } from "./canaries";
 
 /** What the server's chat template puts around one user message. */
 export interface PromptFrame {

@@ -1,6 +1,5 @@
 import { count, say } from "../../text";
 import { UserError } from "../../userError";
-import type { Tokenize } from "./compose";
 
 /** Tokens of each text taken alone. */
 export type CountTexts = (texts: readonly string[]) => Promise<readonly number[]>;
@@ -78,3 +77,9 @@ export class Filler {
 export function linesOf(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
+
+/** The server's own tokenizer. Special tokens in `text` count as such only where `special` says so. */
+export type Tokenize = (
+  text: string,
+  options: { readonly bos: boolean; readonly special: boolean },
+) => Promise<readonly number[]>;

@@ -1,6 +1,6 @@
 import { blank } from "../prompt/question";
 import { plain } from "./readAnswer";
-import type { Canary } from "../prompt/canaries";
+import type { Canary, PlacedCanary } from "../prompt/canaries";
 
 /**
  * `twin`: the value of the easily confused key; `other`: of another entry of the prompt; `invented`: found nowhere in
@@ -10,11 +10,6 @@ export type CanaryOutcome = "correct" | "twin" | "other" | "invented" | "missing
 
 /** Why an answer says nothing about recall. It counts neither as wrong nor as passed. */
 export type InvalidReason = "promptTruncated" | "empty" | "reasoningBudget" | "answerCut";
-
-export interface PlacedCanary extends Canary {
-  /** Index of the first token of its line in the prompt. */
-  readonly position: number;
-}
 
 export interface ScoredCanary {
   readonly key: string;

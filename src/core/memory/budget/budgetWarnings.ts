@@ -5,7 +5,7 @@ import { bytes, count, say, type Text } from "../../text";
 import { isQuantised, type ContextPlan } from "../contextPlan";
 import { isHost, type MemoryDevice } from "../devices/devices";
 import { placedByUser } from "./fitLayers";
-import type { BudgetSettings } from "./memoryBudget";
+import type { BudgetSettings } from "./breakdown";
 import type { MemoryWarning } from "./memoryReport";
 import type { Placement } from "../placement";
 import { projectorNeed } from "../projector/projector";

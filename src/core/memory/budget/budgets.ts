@@ -3,7 +3,8 @@ import type { Model } from "../../model/model";
 import { contextTable, type ContextTable } from "./contextTable";
 import type { MemoryDevice } from "../devices/devices";
 import { maxContext, type MaxContext } from "./maxContext";
-import { memoryBudget, type BudgetSettings } from "./memoryBudget";
+import { memoryBudget } from "./memoryBudget";
+import type { BudgetSettings } from "./breakdown";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "./memoryReport";
 import { probedBudget, type ProbeCorrection } from "./probe";
 

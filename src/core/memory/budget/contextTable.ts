@@ -2,7 +2,8 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import type { MemoryDevice } from "../devices/devices";
 import { kvTypesAllowed, largestContext, offeredTypes } from "./maxContext";
-import { memoryBudget, type BudgetSettings } from "./memoryBudget";
+import { memoryBudget } from "./memoryBudget";
+import type { BudgetSettings } from "./breakdown";
 import type { MemoryVerdict } from "./memoryReport";
 
 /** What every `-c` costs with every KV type, other options as they are. */

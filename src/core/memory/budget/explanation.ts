@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { count, say, type Text } from "../../text";
 import type { MemoryDevice } from "../devices/devices";
-import { breakdown, type Breakdown, type BudgetSettings } from "./memoryBudget";
+import { breakdown, type Breakdown, type BudgetSettings } from "./breakdown";
 import type { GrowthPart, MemoryExplanation } from "./memoryReport";
 
 /** A stretch of context long enough for padding and peaks to level out. */

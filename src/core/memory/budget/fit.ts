@@ -5,7 +5,7 @@ import { contextPlan, usesMtp } from "../contextPlan";
 import { isHost, type MemoryDevice } from "../devices/devices";
 import { readsFeatures } from "./featureDraft";
 import { optionsOf, placedByUser, shareLayers, type DeviceShare } from "./fitLayers";
-import { breakdown, marginOf, type Breakdown, type BreakdownRow, type BudgetSettings } from "./memoryBudget";
+import { marginOf, breakdown, type Breakdown, type BreakdownRow, type BudgetSettings } from "./breakdown";
 import type { MemoryWarning } from "./memoryReport";
 
 export interface Fitted {

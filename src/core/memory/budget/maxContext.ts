@@ -3,7 +3,8 @@ import { cacheTypes } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { contextPlan } from "../contextPlan";
 import type { MemoryDevice } from "../devices/devices";
-import { memoryBudget, type BudgetSettings } from "./memoryBudget";
+import { memoryBudget } from "./memoryBudget";
+import type { BudgetSettings } from "./breakdown";
 
 export interface ContextForTypes {
   readonly typeK: string;

@@ -1,6 +1,7 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
-import { breakdown, memoryBudget, type Breakdown, type BudgetSettings } from "./memoryBudget";
+import { memoryBudget } from "./memoryBudget";
+import { breakdown, type Breakdown, type BudgetSettings } from "./breakdown";
 import { contextPlan } from "../contextPlan";
 import type { MemoryDevice } from "../devices/devices";
 import type { ComputedDeviceBudget, ComputedMemoryReport } from "./memoryReport";

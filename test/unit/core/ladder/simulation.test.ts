@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { judge } from "../../../../src/core/ladder/score/judge";
-import { makeCanaries } from "../../../../src/core/ladder/prompt/canaries";
+import { makeCanaries, type PlacedCanary } from "../../../../src/core/ladder/prompt/canaries";
 import { LadderRandom } from "../../../../src/core/ladder/prompt/ladderRandom";
 import { readAnswer } from "../../../../src/core/ladder/score/readAnswer";
-import { invalidBecause, scoreCanaries, type PlacedCanary } from "../../../../src/core/ladder/score/scoring";
+import { invalidBecause, scoreCanaries } from "../../../../src/core/ladder/score/scoring";
 import type { LadderStep } from "../../../../src/core/ladder/score/record";
 import { plan, recordOf, stepOf } from "./records";
 

@@ -5,7 +5,7 @@ import { explainLog } from "../../../../src/core/logs/explainLog";
 import { loggedBudget } from "../../../../src/core/logs/loggedBudget";
 
 const log = (name: string): string =>
-  readFileSync(path.join(import.meta.dirname, "../../../../fixtures/logs", name), "utf8");
+  readFileSync(path.join(import.meta.dirname, "../../../fixtures/logs", name), "utf8");
 const MiB = 2 ** 20;
 
 describe("the budget in a server's log", () => {

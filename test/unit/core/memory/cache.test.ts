@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
 import { kvCaches, mtpCache } from "../../../../src/core/memory/kvCache";
-import { breakdown } from "../../../../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../../../../src/core/memory/budget/breakdown";
 import { recurrentState, sumBytes } from "../../../../src/core/memory/recurrentState";
 import { cacheTypes } from "../../../../src/core/model/ggmlTypes";
 import { modelOf } from "../../../../src/core/model/modelOf";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
-import { breakdown, memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
+import { memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../../../../src/core/memory/budget/breakdown";
 import { comparisons, errorsOf, grouped, printed, relative } from "./errorTable";
 import { truth } from "./fixtures";
 

@@ -1,4 +1,4 @@
-import { breakdown, type Breakdown } from "../../../../src/core/memory/budget/memoryBudget";
+import { breakdown, type Breakdown } from "../../../../src/core/memory/budget/breakdown";
 import type { TruthRow } from "./fixtures";
 
 /** One buffer's compute bytes, computed and real. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { buildNumber } from "../../../../src/core/launch/slotContext";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
 import { kvCaches } from "../../../../src/core/memory/kvCache";
-import { breakdown } from "../../../../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../../../../src/core/memory/budget/breakdown";
 import { recurrentState, sumBytes } from "../../../../src/core/memory/recurrentState";
 import { modelOfCase, optionsOfCase, usableCases } from "./publicCases";
 

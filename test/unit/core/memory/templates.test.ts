@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
-import { breakdown } from "../../../../src/core/memory/budget/memoryBudget";
+import { breakdown } from "../../../../src/core/memory/budget/breakdown";
 import { modelOf } from "../../../../src/core/model/modelOf";
 import { headers } from "./fixtures";
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fromPanel, panelStateOf, reportOf } from "../../../../src/core/protocol/panelMessages";
+import { fromPanel, panelStateOf } from "../../../../src/core/protocol/panelMessages";
+import { reportOf } from "../../../../src/core/report/gaugeState";
 import { applyMessage, emptyModel, type PanelModel } from "../../../../src/core/protocol/panelModel";
 import type { GaugeState } from "../../../../src/core/report/gaugeState";
 import { say } from "../../../../src/core/text";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { composeChain, type RungPrompt, type Tokenize } from "../../../../../src/core/ladder/prompt/compose";
-import { Filler } from "../../../../../src/core/ladder/prompt/filler";
+import { composeChain, type RungPrompt } from "../../../../../src/core/ladder/prompt/compose";
+import { type Tokenize, Filler } from "../../../../../src/core/ladder/prompt/filler";
 import { fillerSentences } from "../../../../../src/core/ladder/prompt/fillerText";
 import { defaultPlan, type LadderPlan } from "../../../../../src/core/ladder/plan/plan";
 import { UserError } from "../../../../../src/core/userError";
