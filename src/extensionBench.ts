@@ -1,7 +1,7 @@
 import { workspace } from "vscode";
 import type { ProbeCallbacks } from "./client/speed/depthProbe";
 import type { Settings } from "./app/settings";
-import { refuseSecondCopy } from "./core/memory/budget/secondCopy";
+import { refuseSecondCopy } from "./core/memory/budget/refuseSecondCopy";
 import type { ProbeReport } from "./core/bench/probeReport";
 import { valueOf } from "./core/known";
 import type { LaunchOptions } from "./core/launch/launchOptions";

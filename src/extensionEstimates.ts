@@ -1,6 +1,6 @@
 import { Uri, workspace } from "vscode";
 import type { EstimateRequest, Estimator, Renewed } from "./client/estimate/estimator";
-import type { ApiKeys } from "./client/servers/secrets";
+import type { ApiKeys } from "./client/servers/apiKeys";
 import type { Settings } from "./app/settings";
 import type { SettingsStore } from "./client/editor/settingsStore";
 import { unsavedTexts } from "./client/estimate/unsavedTexts";

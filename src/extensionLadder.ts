@@ -5,7 +5,7 @@ import { LadderDesk, type LadderOutside, type LadderRequest } from "./client/lad
 import { LadderPlanChecks } from "./client/ladder/ladderPlanChecks";
 import { DisposableStore, type Disposable } from "./client/editor/lifecycle";
 import type { GaugePanel } from "./client/panel/panel";
-import type { ApiKeys } from "./client/servers/secrets";
+import type { ApiKeys } from "./client/servers/apiKeys";
 import type { ServerStarter } from "./client/servers/serverStarter";
 import type { LadderRecord } from "./core/ladder/score/record";
 import type { ShownLadder } from "./core/ladder/report/shownLadder";

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { LanguageClientOutside } from "./client/language/languageClient";
 import type { HistoryRecord } from "./core/history/historyRecord";
 import type { Model } from "./core/model/model";
-import type { MemoryDevice } from "./core/memory/devices/devices";
+import type { MemoryDevice } from "./core/memory/devices/memoryDevice";
 import type { SectionWait } from "./core/preset/sectionWait";
 import type { SectionCostRequest } from "./core/protocol/serverRequests";
 import { UserError } from "./core/userError";
@@ -120,7 +120,7 @@ async function readModel(path: string, signal: AbortSignal): Promise<Model> {
 }
 
 async function measure(signal: AbortSignal): Promise<readonly MemoryDevice[]> {
-  const { budgetDevices, measureMemory } = await import("./node/machine/devices");
+  const { budgetDevices, measureMemory } = await import("./node/machine/measureMemory");
   return measureMemory({}, signal).then(budgetDevices, () => []);
 }
 

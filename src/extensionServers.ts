@@ -1,7 +1,7 @@
 import { workspace } from "vscode";
 import { askForApiKey } from "./client/servers/apiKeyPrompt";
 import type { OfferedModel } from "./client/servers/routerModelChoice";
-import type { ApiKeys } from "./client/servers/secrets";
+import type { ApiKeys } from "./client/servers/apiKeys";
 import type { ServerCandidate } from "./client/servers/serverChoice";
 import type { Settings } from "./app/settings";
 import { localized } from "./client/editor/vscodeText";

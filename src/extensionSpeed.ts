@@ -6,7 +6,7 @@ import { DisposableStore, type Disposable } from "./client/editor/lifecycle";
 import { LiveServer } from "./client/speed/liveServer";
 import type { GaugePanel } from "./client/panel/panel";
 import type { Outside } from "./client/commandTable";
-import type { ApiKeys } from "./client/servers/secrets";
+import type { ApiKeys } from "./client/servers/apiKeys";
 import type { Settings } from "./app/settings";
 import type { SettingsStore } from "./client/editor/settingsStore";
 import { SpeedBoard } from "./client/speed/speedBoard";

@@ -1,8 +1,8 @@
 import { agreementOf } from "../core/bench/agreement";
-import { serverArguments } from "../core/bench/benchArguments";
-import type { VariedOption } from "../core/bench/benchArms";
+import { serverArguments } from "../core/llamaBench/benchArguments";
+import type { VariedOption } from "../core/bench/comparisonArms";
 import type { AgreementSample } from "../core/bench/comparison";
-import { saltedText } from "../core/bench/salt";
+import { saltedText } from "../core/bench/saltedText";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";

@@ -3,13 +3,13 @@ import { buildNumber } from "../core/launch/slotContext";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budget/budgets";
-import { isHost, type MemoryDevice } from "../core/memory/devices/devices";
+import { isHost, type MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { readsFeatures } from "../core/memory/budget/featureDraft";
 import { memoryBudget } from "../core/memory/budget/memoryBudget";
 import type { BudgetSettings } from "../core/memory/budget/breakdown";
 import { loggedBudget } from "../core/logs/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/budget/memoryReport";
-import { sameProbe } from "../core/memory/budget/probe";
+import { sameProbe } from "../core/memory/budget/fitParams";
 import { projectorOf, type Projector } from "../core/memory/projector/projector";
 import { knownOr } from "../core/known";
 import type { Model } from "../core/model/model";
@@ -84,7 +84,7 @@ async function measured(
   signal: AbortSignal,
 ): Promise<{ readonly devices: readonly MemoryDevice[]; readonly silent: readonly string[] }> {
   if (programs === "none") return { devices: [], silent: [] };
-  const { budgetDevices, measureMemory } = await import("../node/machine/devices");
+  const { budgetDevices, measureMemory } = await import("../node/machine/measureMemory");
   const program = await findLlamaProgram("llama-server", programs.folder);
   const found = await measureMemory(
     { ...(program !== undefined && { program }), ...(rpc !== undefined && { rpc }) },

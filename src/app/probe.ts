@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { speedFlags } from "../core/bench/benchArguments";
+import { speedFlags } from "../core/llamaBench/benchArguments";
 import { chooseCurve, curvesOfModel, type MeasuredCurve } from "../core/history/curveChoice";
 import { historyVersion, recordOfProbe, recordOfUnfinished } from "../core/history/historyRecord";
 import type { ProbeReport } from "../core/bench/probeReport";

@@ -7,7 +7,7 @@ import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import type { Tokenizer } from "../core/tokens/tokenizer";
 import type { FileSource } from "../core/files/files";
-import { speedFlags } from "../core/bench/benchArguments";
+import { speedFlags } from "../core/llamaBench/benchArguments";
 import { curveWith } from "../core/history/curveChoice";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { ConnectedServer, Situation } from "../core/report/situation";

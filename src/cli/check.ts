@@ -1,6 +1,6 @@
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
-import type { MemoryDevice } from "../core/memory/devices/devices";
+import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import type { CountCache } from "../core/tokens/keptCount";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";

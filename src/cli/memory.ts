@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { parseArguments } from "../core/launch/commandLine";
 import type { LaunchOptions } from "../core/launch/launchOptions";
-import type { MemoryDevice } from "../core/memory/devices/devices";
+import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import type { Budgets } from "../core/memory/budget/budgets";
 import type { ContextTable } from "../core/memory/budget/contextTable";
 import type { MaxContext } from "../core/memory/budget/maxContext";

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
-import { speedFlags } from "../core/bench/benchArguments";
+import { speedFlags } from "../core/llamaBench/benchArguments";
 import { planText } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { say } from "../core/text";

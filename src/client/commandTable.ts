@@ -7,12 +7,12 @@ import { askForApiKey } from "./servers/apiKeyPrompt";
 import type { CommandTable } from "./editor/commands";
 import { runDepthProbe, type Probe } from "./speed/depthProbe";
 import { diagnostics } from "./editor/diagnostics";
-import { dropUntilItFits } from "./estimate/dropToFit";
+import { dropUntilItFits } from "./estimate/dropUntilItFits";
 import type { EstimateRequest } from "./estimate/estimator";
 import { runEstimate } from "./estimate/estimateTask";
 import type { Gauge } from "./estimate/gauge";
 import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./estimate/gitScopeChoice";
-import type { OutputLog } from "./editor/log";
+import type { OutputLog } from "./editor/outputLog";
 import { reportingErrors } from "./editor/notify";
 import type { LadderCommandId } from "./ladder/ladderCommands";
 import { checkSelection, explainActiveLog } from "./language/languageCommands";
@@ -28,7 +28,7 @@ import {
   scopeOfWorkspace,
   selectedUris,
 } from "./estimate/scope";
-import type { ApiKeys } from "./servers/secrets";
+import type { ApiKeys } from "./servers/apiKeys";
 import { chooseServer, serverOfArgument, type ServerCandidate } from "./servers/serverChoice";
 import type { ServerStarter } from "./servers/serverStarter";
 import type { SettingsStore } from "./editor/settingsStore";

@@ -7,12 +7,12 @@ import {
   type Position,
 } from "vscode-languageserver/node";
 import { explainLines } from "../core/logs/explainLog";
-import type { LogEvent } from "../core/logs/explanation";
+import type { LogEvent } from "../core/logs/logEvent";
 import { FactReader } from "../core/logs/factReader";
 import { explainLine } from "../core/logs/logHover";
 import { logLines, type LogLine } from "../core/logs/logLine";
 import { logPhases, type LogPhase } from "../core/logs/logPhases";
-import type { Words } from "./words";
+import type { Words } from "./translations";
 
 /** What has been read from a log; kept until its text changes. */
 export interface ReadLog {

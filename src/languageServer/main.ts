@@ -18,7 +18,7 @@ import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
 import { readScript, scriptDiagnostics, scriptHover, scriptLenses } from "./scriptFeatures";
 import { SectionCosts, type Costed } from "./sectionCosts";
-import { Words } from "./words";
+import { Words } from "./translations";
 
 const newsPauseMs = 50;
 

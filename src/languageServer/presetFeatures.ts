@@ -35,7 +35,7 @@ import {
 import { placeAt } from "../core/preset/presetPlaces";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
-import type { Words } from "./words";
+import type { Words } from "./translations";
 
 export const source = "Llama Gauge";
 /** An editor shows no more, and a file with more is no preset. */

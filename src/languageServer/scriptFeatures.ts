@@ -10,13 +10,13 @@ import {
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { checkCommands, optionAt, type CheckedCommand } from "../core/scripts/commandReport";
 import { scriptText, type ScriptText } from "../core/scripts/scriptText";
-import { maskSecrets } from "../core/launch/secrets";
+import { maskSecrets } from "../core/launch/maskSecrets";
 import { optionLines, optionTitle } from "../core/preset/presetHover";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
 import { source } from "./presetFeatures";
-import type { Words } from "./words";
+import type { Words } from "./translations";
 
 const severities = {
   error: DiagnosticSeverity.Error,

@@ -2,11 +2,11 @@ import "./panel.css";
 import { render } from "lit";
 import { applyMessage } from "../core/protocol/panelModel";
 import type { PanelSection } from "../core/protocol/panelMessages";
-import { Host } from "./host";
-import { keep, restore } from "./keptState";
-import { page } from "./page";
-import type { Ui } from "./view";
-import { wordsOf } from "./words";
+import { Host } from "./page/host";
+import { keep, restore } from "./page/keptState";
+import { page } from "./page/page";
+import type { Ui } from "./view/view";
+import { wordsOf } from "./view/words";
 
 const place = document.getElementById("page");
 if (place !== null) start(place);

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { variedOptions } from "../../src/core/bench/benchArms";
+import { variedOptions } from "../../src/core/bench/comparisonArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
 import { formatText } from "../../src/core/format";
 import { predict } from "../../src/core/prefill/predict";

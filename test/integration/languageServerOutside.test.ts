@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CodeLens, CompletionItem, Diagnostic, Hover, Position } from "vscode-languageserver/node";
-import { speedFlags } from "../../src/core/bench/benchArguments";
+import { speedFlags } from "../../src/core/llamaBench/benchArguments";
 import type { SectionCommand } from "../../src/core/protocol/serverRequests";
 import type { Finding } from "../../src/core/preset/finding";
 import { languageOutside } from "../../src/extensionLanguage";

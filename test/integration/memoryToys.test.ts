@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
 import { breakdown } from "../../src/core/memory/budget/breakdown";
-import { fitPrintArguments } from "../../src/core/memory/budget/probe";
+import { fitPrintArguments } from "../../src/core/memory/budget/fitParams";
 import { modelOf } from "../../src/core/model/modelOf";
 import { fitPrint } from "../../src/node/machine/fitProbe";
 import { readGgufHeader } from "../../src/node/gguf/ggufModelSource";

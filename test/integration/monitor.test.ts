@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { MonitorReport } from "../../src/core/bench/monitorSample";
+import type { MonitorReport } from "../../src/core/monitor/monitorSample";
 import { bundledProgram } from "../support/bundled";
 import { repository } from "../support/repository";
 import { slowness } from "../support/slowness";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { preTokenizerNames, preTokenizerOf } from "../../src/core/tokens/kernel/preTokenizers";
+import { preTokenizerNames, preTokenizerOf } from "../../src/core/tokens/preTokenizers/preTokenizers";
 import { runLlamaProgram } from "../support/llamaCpp";
 import { differences, kernelOf } from "../support/kernelOf";
 import { knownTexts, nastyStrings } from "../support/nastyTexts";

@@ -5,7 +5,7 @@ import type { DepthCurve } from "../../src/core/prefill/depthCurve";
 import { predict } from "../../src/core/prefill/predict";
 import type { Prediction } from "../../src/core/prefill/prediction";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
-import { reportWithout } from "../../src/core/report/choice";
+import { reportWithout } from "../../src/core/report/fileChoice";
 import { judge } from "../../src/core/report/verdict";
 import { say } from "../../src/core/text";
 import type { SkippedFile } from "../../src/core/files/files";

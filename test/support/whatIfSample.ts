@@ -2,11 +2,11 @@
 import type { LaunchChange } from "../../src/core/launch/launchChange";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import { budgets } from "../../src/core/memory/budget/budgets";
-import type { MemoryDevice } from "../../src/core/memory/devices/devices";
+import type { MemoryDevice } from "../../src/core/memory/devices/memoryDevice";
 import { known, unknown } from "../../src/core/known";
 import type { Model } from "../../src/core/model/model";
 import { predict } from "../../src/core/prefill/predict";
-import { knobsOf } from "../../src/core/report/knobs";
+import { knobsOf } from "../../src/core/report/tryableOptions";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { whatIf, type Judged, type WhatIfParts } from "../../src/core/report/whatIf";
 import { say } from "../../src/core/text";

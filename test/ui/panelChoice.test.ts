@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { reportWithout } from "../../src/core/report/choice";
+import { reportWithout } from "../../src/core/report/fileChoice";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { say } from "../../src/core/text";
 import { sampleReport, tooLong } from "../support/sampleReports";

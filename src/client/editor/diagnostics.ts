@@ -1,7 +1,7 @@
 import { env, version, workspace } from "vscode";
 import { formatText } from "../../core/format";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
-import { maskSecrets } from "../../core/launch/secrets";
+import { maskSecrets } from "../../core/launch/maskSecrets";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeState } from "../../core/report/gaugeState";

@@ -1,6 +1,6 @@
 import { Uri, workspace, type FileSystemWatcher } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";
-import { ReportedFiles, type FileChange } from "../../core/report/touched";
+import { ReportedFiles, type FileChange } from "../../core/report/reportedFiles";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";

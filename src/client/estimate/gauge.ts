@@ -1,5 +1,5 @@
 import { reportOf } from "../../core/report/gaugeState";
-import { reportWithout } from "../../core/report/choice";
+import { reportWithout } from "../../core/report/fileChoice";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { EstimateProgress, Failure, GaugeState } from "../../core/report/gaugeState";
 import { say } from "../../core/text";

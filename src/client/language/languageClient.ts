@@ -19,7 +19,7 @@ import { say } from "../../core/text";
 import { findingPages, findingScheme } from "./findingPages";
 import { copyCommandLine, showSectionBudget, textProvider, textScheme } from "./languageCommands";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
-import type { OutputLog } from "../editor/log";
+import type { OutputLog } from "../editor/outputLog";
 import { reportingErrors } from "../editor/notify";
 import { localized } from "../editor/vscodeText";
 

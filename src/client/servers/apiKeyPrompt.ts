@@ -1,6 +1,6 @@
 import { window } from "vscode";
 import { say } from "../../core/text";
-import type { ApiKeys } from "./secrets";
+import type { ApiKeys } from "./apiKeys";
 import { localized } from "../editor/vscodeText";
 
 /** Asks for the key of a server and keeps it; false where the user gave none. */

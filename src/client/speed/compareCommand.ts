@@ -1,5 +1,5 @@
 import { ProgressLocation, window, type QuickPickItem } from "vscode";
-import { variedOptions, type VariedOption } from "../../core/bench/benchArms";
+import { variedOptions, type VariedOption } from "../../core/bench/comparisonArms";
 import { answersUnchecked } from "../../core/bench/comparison";
 import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
 import { progressText } from "../../core/bench/progressText";

@@ -1,5 +1,5 @@
 import type { BaselineComparison } from "../../core/history/baseline";
-import type { VariedOption } from "../../core/bench/benchArms";
+import type { VariedOption } from "../../core/bench/comparisonArms";
 import type { ComparisonPlan } from "../../core/bench/comparisonPlan";
 import type { HistoryFormat } from "../../core/history/historyFormats";
 import type { ComparisonResult } from "../../core/bench/comparison";

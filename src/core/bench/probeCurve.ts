@@ -1,7 +1,7 @@
 import { fitCurve } from "../prefill/curveFit";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import type { Drift } from "./drift";
-import type { MonitorReport } from "./monitorSample";
+import type { MonitorReport } from "../monitor/monitorSample";
 
 /** Two runs minutes apart on an untouched machine (log standard deviation). */
 const quiet = 0.01;

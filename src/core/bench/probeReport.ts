@@ -1,8 +1,8 @@
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Text } from "../text";
 import type { Drift } from "./drift";
-import type { MonitorReport } from "./monitorSample";
-import type { CostStep } from "./residualTest";
+import type { MonitorReport } from "../monitor/monitorSample";
+import type { CostStep } from "./costSteps";
 
 /** Why a probe stopped before its plan was done; what it measured until then is in the curve. */
 export type ProbeEnd = "finished" | "budget" | "cancelled" | "failed";

@@ -1,7 +1,7 @@
 import type { ServerFacts } from "../acceptance/serverFacts";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { CurveKey } from "../prefill/depthCurve";
-import { speedFlags } from "./benchArguments";
+import { speedFlags } from "../llamaBench/benchArguments";
 
 /** What is measured of a server is kept under this. */
 export const serverCurveKey = (

@@ -5,8 +5,8 @@ import { say } from "../text";
 import { sameBuild } from "../prefill/buildOf";
 import type { Drift } from "../bench/drift";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
-import type { MonitorReport } from "../bench/monitorSample";
-import type { CostStep } from "../bench/residualTest";
+import type { MonitorReport } from "../monitor/monitorSample";
+import type { CostStep } from "../bench/costSteps";
 
 export interface CurveWanted {
   readonly model: string;

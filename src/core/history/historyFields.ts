@@ -3,8 +3,8 @@ import type { RequestTiming } from "../prefill/liveTimings";
 import { isText } from "../text";
 import type { AgreementSample, ComparisonAnswer, ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
-import type { CostStep } from "../bench/residualTest";
-import type { MonitorEvent, MonitorReport } from "../bench/monitorSample";
+import type { CostStep } from "../bench/costSteps";
+import type { MonitorEvent, MonitorReport } from "../monitor/monitorSample";
 
 type Fields = Readonly<Record<string, unknown>>;
 

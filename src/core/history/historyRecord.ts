@@ -13,9 +13,9 @@ import {
   isTime,
   plainFields,
 } from "./historyFields";
-import type { MonitorReport } from "../bench/monitorSample";
+import type { MonitorReport } from "../monitor/monitorSample";
 import type { ProbeReport } from "../bench/probeReport";
-import type { CostStep } from "../bench/residualTest";
+import type { CostStep } from "../bench/costSteps";
 
 export const historyVersion = 1;
 

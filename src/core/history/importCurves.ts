@@ -1,11 +1,11 @@
 import type { CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import { say } from "../text";
 import { UserError } from "../userError";
-import { curvesOf } from "../bench/benchCurve";
-import { jsonObjects } from "./jsonObjects";
-import { parseLlamaBench, speedOf } from "../bench/parseLlamaBench";
-import { markdownTables } from "./tables";
-import type { TableRow } from "./tables";
+import { curvesOf } from "../llamaBench/benchCurve";
+import { jsonObjects } from "../llamaBench/jsonObjects";
+import { parseLlamaBench, speedOf } from "../llamaBench/parseLlamaBench";
+import { markdownTables } from "../llamaBench/textTables";
+import type { TableRow } from "../llamaBench/textTables";
 
 /**
  * Curves in the output of another tool: llama-bench (any format), llama-sweep-bench and llama-batched-bench

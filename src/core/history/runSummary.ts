@@ -1,8 +1,8 @@
 import { say } from "../text";
 import type { Text } from "../text";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
-import { eventText } from "../bench/interference";
-import type { MonitorVerdict } from "../bench/monitorSample";
+import { eventText } from "../monitor/interference";
+import type { MonitorVerdict } from "../monitor/monitorSample";
 
 const mostRuns = 50;
 const mostNotes = 4;

@@ -1,6 +1,6 @@
 import { isQuantised, pad256 } from "../launch/launchRules";
 import { bytes, count, say } from "../text";
-import type { Explanation } from "./explanation";
+import type { Explanation } from "./logEvent";
 import { mebibytes } from "./logLine";
 
 const tokens = (text: string | undefined) => count(Number(text ?? 0));

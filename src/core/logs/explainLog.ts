@@ -1,5 +1,5 @@
 import { contextExplanations } from "./contextExplanations";
-import type { Explanation, LogEvent, LogView } from "./explanation";
+import type { Explanation, LogEvent, LogView } from "./logEvent";
 import { FactReader } from "./factReader";
 import { logTotals, type LogFacts, type LogTotals } from "./logFacts";
 import { logLines, type LogLine } from "./logLine";

@@ -1,5 +1,5 @@
 import { joinCommandLine } from "../scripts/joinCommandLine";
-import { maskSecrets } from "../launch/secrets";
+import { maskSecrets } from "../launch/maskSecrets";
 import { splitCommandLine } from "../scripts/splitCommandLine";
 import { ContextReader, defined } from "./contextReader";
 import type { BreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";

@@ -1,5 +1,5 @@
 import type { LogFacts } from "./logFacts";
-import { hostName } from "../memory/devices/devices";
+import { hostName } from "../memory/devices/memoryDevice";
 import type { LoggedBudget } from "../memory/budget/memoryReport";
 
 /**

@@ -1,6 +1,6 @@
 import { isQuantised } from "../launch/launchRules";
 import { bytes, count, say, type Text } from "../text";
-import type { Explained, Explanation, LogView } from "./explanation";
+import type { Explained, Explanation, LogView } from "./logEvent";
 import { mebibytes, type LogLine } from "./logLine";
 
 const mib = 2 ** 20;

@@ -2,7 +2,7 @@ import { parseArguments } from "../launch/commandLine";
 import { renamedOption } from "../launch/renamedOptions";
 import { lint } from "../preset/lintPreset";
 import { count, say, type Text } from "../text";
-import type { Explanation } from "./explanation";
+import type { Explanation } from "./logEvent";
 
 /** Explanations of starts that fail: arguments, presets, files, devices, network. */
 export const startExplanations: readonly Explanation[] = [

@@ -2,7 +2,7 @@ import { slotContext, type SlotContext } from "../launch/slotContext";
 import { serverDefaults, type LaunchOptions } from "../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
-import type { Backend } from "./devices/devices";
+import type { Backend } from "./devices/memoryDevice";
 import { allDoFlash } from "./flashSupport";
 
 /** Who makes the context. llama-fit-params, llama-bench and llama-cli reserve logits for a whole ubatch, the server does not. */

@@ -1,6 +1,6 @@
 import type { GgmlType } from "../model/ggmlTypes";
 import type { Layer, Model } from "../model/model";
-import type { Backend } from "./devices/devices";
+import type { Backend } from "./devices/memoryDevice";
 
 /**
  * Whether every backend has a flash attention kernel for the model's heads and the cache's types; where one has not,

@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../launch/launchOptions";
 import { ggmlType, rowBytes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
 import type { PlacedTensor } from "../model/tensorSizes";
-import { backendOf, type Backend, type MemoryDevice } from "./devices/devices";
+import { backendOf, type Backend, type MemoryDevice } from "./devices/memoryDevice";
 
 /** Index of the host in place of a device's. */
 export const host = -1;

@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { ModelFacts } from "../launch/launchRules";
-import type { MemoryDevice } from "../memory/devices/devices";
+import type { MemoryDevice } from "../memory/devices/memoryDevice";
 import { memoryBudget } from "../memory/budget/memoryBudget";
 import type { BudgetSettings } from "../memory/budget/breakdown";
 import type { ComputedDeviceBudget, ComputedMemoryReport, MemoryReport } from "../memory/budget/memoryReport";

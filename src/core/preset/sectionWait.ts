@@ -1,4 +1,4 @@
-import { speedFlags } from "../bench/benchArguments";
+import { speedFlags } from "../llamaBench/benchArguments";
 import { chooseCurve } from "../history/curveChoice";
 import type { HistoryRecord } from "../history/historyRecord";
 import type { LaunchOptions } from "../launch/launchOptions";

@@ -11,7 +11,7 @@ import type { Provenance } from "../provenance";
 import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
-import type { Knobs } from "./knobs";
+import type { Knobs } from "./tryableOptions";
 
 export interface ModelSummary {
   readonly name: string;

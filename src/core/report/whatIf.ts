@@ -1,6 +1,6 @@
 import { acceptance, limitOfLaunch } from "../acceptance/acceptance";
 import { buildNumber, slotContext } from "../launch/slotContext";
-import { speedFlags } from "../bench/benchArguments";
+import { speedFlags } from "../llamaBench/benchArguments";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchChange } from "../launch/launchChange";
 import type { LaunchOptions } from "../launch/launchOptions";

@@ -1,6 +1,6 @@
 import { parseArguments } from "../launch/commandLine";
 import type { LaunchOptions, OptionOrigin } from "../launch/launchOptions";
-import { maskSecrets } from "../launch/secrets";
+import { maskSecrets } from "../launch/maskSecrets";
 import { findServerCommand } from "../scripts/serverCommand";
 
 /** A process as the system lists it. */

@@ -7,8 +7,8 @@ import {
   space,
   symbol,
   unicodeClasses,
-} from "./kernel/unicodeClasses";
-import { codePointAt, utf8Width } from "./kernel/utf8";
+} from "./unicode/unicodeClasses";
+import { codePointAt, utf8Width } from "./unicode/utf8";
 
 /** A long run of characters of one class. */
 export interface LongRun {

@@ -1,10 +1,10 @@
 import type { FileText, FileSource, FileRef } from "../../core/files/files";
 import { isNotebook } from "../../core/files/notebookText";
 import { mostReadBytes } from "../reading/readDirectly";
-import { NotebookTexts } from "./workspaceFilesNotebook";
-import { Pace } from "./workspaceFilesPace";
-import { readText, type ForeignDecoder } from "./workspaceFilesRead";
-import { walk } from "./workspaceFilesWalk";
+import { NotebookTexts } from "./notebookTexts";
+import { Pace } from "./pace";
+import { readText, type ForeignDecoder } from "./readFileText";
+import { walk } from "./walk";
 
 export interface WorkspaceFilesOptions {
   /** For files that are neither UTF-8 nor UTF-16; without it their bad bytes become U+FFFD. */

@@ -2,7 +2,7 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { thisHome, usualModelPlaces, type ModelPlace } from "./modelFinderPlaces";
 import { quantisationOfName, readGgufHead } from "./modelFinderQuantisation";
-import { within } from "../waiting/workspaceFilesLimits";
+import { within } from "../waiting/within";
 
 /** A model on this machine; `path` is its first part, `bytes` those of all parts. */
 export interface FoundModel {

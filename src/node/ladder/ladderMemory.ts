@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { DevicePeak, StepMemory } from "../../core/ladder/score/record";
-import { measureMemory, type MeasuredMemory } from "../machine/devices";
+import { measureMemory, type MeasuredMemory } from "../machine/measureMemory";
 
 export interface MemoryWatch {
   stop(): Promise<StepMemory>;

@@ -3,7 +3,7 @@ import type { ServerFacts } from "../../core/acceptance/serverFacts";
 import type { MachineFacts } from "../../core/history/historyRecord";
 import type { LadderSetup } from "../../core/ladder/score/record";
 import type { RunningServer } from "../../core/servers/runningServers";
-import { listeningProcess } from "../machine/monitorLinux";
+import { listeningProcess } from "../monitor/monitorLinux";
 import { runningLlamaServers } from "../machine/processDiscovery";
 
 /** Where a server runs is no part of what it is. */

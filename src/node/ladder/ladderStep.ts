@@ -11,7 +11,7 @@ import { progressSpans, type PrefillProgress } from "../../core/prefill/liveEta"
 import { AnswerFailed, type Answer, type LadderServer } from "./ladderServer";
 import { watchMemory } from "./ladderMemory";
 import type { FoundServer } from "./ladderSetup";
-import { startMonitor } from "../machine/monitor";
+import { startMonitor } from "../monitor/monitor";
 
 export interface StepSetup {
   readonly server: LadderServer;

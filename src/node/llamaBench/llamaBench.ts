@@ -1,7 +1,7 @@
-import type { BenchRow, RejectedRow } from "../../core/bench/benchRow";
-import { benchStep, FillTimes } from "../../core/bench/benchProgress";
-import type { BenchStep } from "../../core/bench/benchProgress";
-import { parseLlamaBench } from "../../core/bench/parseLlamaBench";
+import type { BenchRow, RejectedRow } from "../../core/llamaBench/benchRow";
+import { benchStep, FillTimes } from "../../core/llamaBench/benchProgress";
+import type { BenchStep } from "../../core/llamaBench/benchProgress";
+import { parseLlamaBench } from "../../core/llamaBench/parseLlamaBench";
 import type { CurvePoint } from "../../core/prefill/depthCurve";
 import { say, seconds } from "../../core/text";
 import { UserError } from "../../core/userError";

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { armsOf } from "../../core/bench/benchArms";
-import type { VariedOption } from "../../core/bench/benchArms";
-import { benchArguments, speedFlags } from "../../core/bench/benchArguments";
+import { armsOf } from "../../core/bench/comparisonArms";
+import type { VariedOption } from "../../core/bench/comparisonArms";
+import { benchArguments, speedFlags } from "../../core/llamaBench/benchArguments";
 import { compare, defaultThreshold, type ComparisonResult } from "../../core/bench/comparison";
 import type { AgreementSample, ComparisonAnswer, ComparisonArm } from "../../core/bench/comparison";
 import { historyVersion, type HistoryRecord } from "../../core/history/historyRecord";
-import { eventText } from "../../core/bench/interference";
-import type { MonitorReport } from "../../core/bench/monitorSample";
+import { eventText } from "../../core/monitor/interference";
+import type { MonitorReport } from "../../core/monitor/monitorSample";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import { formatText } from "../../core/format";
 import { say } from "../../core/text";
-import type { BenchStep } from "../../core/bench/benchProgress";
+import type { BenchStep } from "../../core/llamaBench/benchProgress";
 import type { ProbeProgress } from "../../core/bench/probeReport";
 import { runLlamaBench } from "./llamaBench";
 import type { BenchRun } from "./llamaBench";
-import { startMonitor } from "../machine/monitor";
+import { startMonitor } from "../monitor/monitor";
 
 export interface ComparisonRequest {
   readonly program: string;

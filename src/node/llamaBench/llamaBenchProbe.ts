@@ -1,13 +1,13 @@
 import { stat } from "node:fs/promises";
-import { benchArguments, speedFlags } from "../../core/bench/benchArguments";
-import type { BenchRow } from "../../core/bench/benchRow";
-import { curvesOf } from "../../core/bench/benchCurve";
+import { benchArguments, speedFlags } from "../../core/llamaBench/benchArguments";
+import type { BenchRow } from "../../core/llamaBench/benchRow";
+import { curvesOf } from "../../core/llamaBench/benchCurve";
 import { judgeDrift } from "../../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../../core/bench/probeCurve";
 import { growthOf, planBench } from "../../core/bench/probePlan";
 import type { BenchPlan, Feasibility } from "../../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
-import { costSteps } from "../../core/bench/residualTest";
+import { costSteps } from "../../core/bench/costSteps";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import type { CurveKey, DepthCurve } from "../../core/prefill/depthCurve";
 import { bytes, say, seconds } from "../../core/text";
@@ -15,8 +15,8 @@ import type { Text } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { runLlamaBench } from "./llamaBench";
 import type { BenchRun } from "./llamaBench";
-import { startMonitor } from "../machine/monitor";
-import type { Monitor } from "../machine/monitor";
+import { startMonitor } from "../monitor/monitor";
+import type { Monitor } from "../monitor/monitor";
 
 export interface BenchProbeRequest {
   /** The llama-bench to run. */

@@ -1,4 +1,4 @@
-import { readSwapRunning } from "../../core/servers/llamaSwap";
+import { readSwapRunning } from "../../core/servers/llamaSwapRunning";
 import { UserError } from "../../core/userError";
 import { HttpLlamaServer } from "./llamaServer";
 import { LlamaServerConnection } from "./llamaServerConnection";

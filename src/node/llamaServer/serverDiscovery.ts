@@ -8,7 +8,7 @@ import {
   type ServerAddress,
 } from "../../core/servers/serverAddresses";
 import { HttpLlamaServer } from "./llamaServer";
-import { llamaSwapUpstream } from "./llamaSwap";
+import { llamaSwapUpstream } from "./llamaSwapUpstream";
 
 /** llama-server's default port (9931, formerly 8080) and those commonly chosen beside it. */
 export const usualPorts: readonly number[] = [9931, 8080, 8009, 8010, 8011, 8012];

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Readiness } from "../../core/servers/startPlan";
 import { UserError } from "../../core/userError";
 import { HttpLlamaServer } from "./llamaServer";
-import { errorCode } from "../waiting/workspaceFilesLimits";
+import { errorCode } from "../waiting/within";
 
 /** Between two questions to a server that is still loading. */
 const pauseMs = 300;

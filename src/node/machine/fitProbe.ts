@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { execa } from "execa";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
-import { isHost, type MemoryDevice } from "../../core/memory/devices/devices";
+import { isHost, type MemoryDevice } from "../../core/memory/devices/memoryDevice";
 import type { BudgetSettings } from "../../core/memory/budget/breakdown";
 import {
   fitPrintArguments,
@@ -10,7 +10,7 @@ import {
   probeRuns,
   type FitPrintRow,
   type ProbeCorrection,
-} from "../../core/memory/budget/probe";
+} from "../../core/memory/budget/fitParams";
 import type { Model } from "../../core/model/model";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";

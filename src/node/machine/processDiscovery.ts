@@ -1,7 +1,7 @@
 import { readFile, readlink } from "node:fs/promises";
 import { runningServers, type ListedProcess, type RunningServer } from "../../core/servers/runningServers";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
-import { isSecretVariable } from "../../core/launch/secrets";
+import { isSecretVariable } from "../../core/launch/maskSecrets";
 import { seconds, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { systemOptions } from "./systemOptions";

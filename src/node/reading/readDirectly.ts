@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import type { FileRef, SkippedFile, SkipReason } from "../../core/files/files";
 import { encodingOf, headBytes } from "./decodeFile";
-import { errorCode } from "../waiting/workspaceFilesLimits";
+import { errorCode } from "../waiting/within";
 
 /** Windows has no such flag. */
 const nonBlocking = (constants as { readonly O_NONBLOCK?: number }).O_NONBLOCK ?? 0;

@@ -10,7 +10,7 @@ import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
 import { keyOf } from "../reading/textKey";
 import { mostReadBytes } from "../reading/readDirectly";
-import { TimeLimitError, within } from "../waiting/workspaceFilesLimits";
+import { TimeLimitError, within } from "../waiting/within";
 
 export interface GgufTokenizerOptions {
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { GgufTokenizer } from "./ggufTokenizer";
-import { within } from "../waiting/workspaceFilesLimits";
+import { within } from "../waiting/within";
 
 /** Vocabularies that stay open; the one not used for longest is closed for another. */
 const mostOpen = 2;

@@ -1,4 +1,4 @@
-import { abortReason } from "./workspaceFilesLimits";
+import { abortReason } from "./within";
 
 /** Work that several wait for: one who gives up leaves it to the others, and with the last of them it is ended. */
 export class SharedWork<T> {

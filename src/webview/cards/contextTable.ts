@@ -3,7 +3,7 @@ import type { ContextCell, ContextTable, TypeRow } from "../../core/memory/budge
 import type { MemoryVerdict } from "../../core/memory/budget/memoryReport";
 import { bytes, count, say, type Text } from "../../core/text";
 import { dataTable } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 /** What every context costs with every KV type, made when it is opened. */
 export function contextTable(view: View): TemplateResult {

@@ -3,7 +3,7 @@ import { crashRiskRemedy, crashRiskText, riskyFiles } from "../../core/report/cr
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { count, say } from "../../core/text";
 import { icon } from "./icons";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 const named = 3;
 

@@ -3,7 +3,7 @@ import type { DeviceBudget, MemoryVerdict } from "../../core/memory/budget/memor
 import { bytes, say, type Text } from "../../core/text";
 import { devicePartBytes, othersBytes } from "../charts/deviceLayout";
 import { dataTable, type Cell } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 /** The bars' figures; columns only for what there is. */
 export function deviceTable(view: View, devices: readonly DeviceBudget[]): TemplateResult {

@@ -21,9 +21,9 @@ import {
   readText,
   troubleText,
   writeText,
-} from "./ladderFacts";
+} from "../charts/ladderFacts";
 import { card, commandButton, dataTable, missing, provenancePill, type Cell } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 /** The acceptance ladder: running, stopped, resumable or done, or how to begin one. */
 export function ladderCard(view: View, report: GaugeReport | undefined, width: number): TemplateResult {

@@ -10,9 +10,9 @@ import { visibleName } from "../../core/report/visibleName";
 import { count, percent, say, tokensPerSecond, type Text } from "../../core/text";
 import { costCurve } from "../charts/curveCost";
 import { card, commandButton, dataTable, missing, provenancePill } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { verdictPill } from "./waitStrip";
-import { milliseconds } from "../words";
+import { milliseconds } from "../view/words";
 
 /** What was measured: the cost of a token by depth, comparisons, and the history of runs. */
 export function measuredCard(

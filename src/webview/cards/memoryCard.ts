@@ -5,11 +5,11 @@ import { bytes, count, say, type Text } from "../../core/text";
 import { deviceBars } from "../charts/deviceBars";
 import { contextTable } from "./contextTable";
 import { deviceTable } from "./deviceTable";
-import { liveMemory } from "./liveMemory";
+import { liveMemory } from "./liveMemoryLine";
 import { memorySources } from "./memorySources";
 import { card, commandButton, dataTable, missing, provenancePill } from "./parts";
-import type { View } from "../view";
-import { whatIfControls } from "./whatIf";
+import type { View } from "../view/view";
+import { whatIfControls } from "./whatIfControls";
 
 export function memoryCard(view: View, report: GaugeReport, width: number): TemplateResult {
   const { memory, model } = report;

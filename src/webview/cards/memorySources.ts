@@ -3,7 +3,7 @@ import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memory
 import { differencesOf } from "../../core/memory/budget/sources";
 import { bytes, say } from "../../core/text";
 import { dataTable, type Cell } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 /** What llama.cpp's own probe or log says and what we compute, beside each other. */
 export function memorySources(view: View, memory: MemoryReport): TemplateResult | typeof nothing {

@@ -3,7 +3,7 @@ import type { EstimateProgress } from "../../core/report/gaugeState";
 import { count, say, type Text } from "../../core/text";
 import { icon } from "./icons";
 import { commandButton } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 /** What stands between the reader and a fresh report: counting, failed, stale, restricted. */
 export function notices(view: View): TemplateResult {

@@ -6,7 +6,7 @@ import { isText, say, type Text } from "../../core/text";
 import { icon, type IconName } from "./icons";
 import { savePicture, saveTable } from "../saving/save";
 import type { PlainTable } from "../saving/tableText";
-import type { CardId, Ui, View } from "../view";
+import type { CardId, Ui, View } from "../view/view";
 
 /** A button that runs one of the extension's commands. */
 export function commandButton(

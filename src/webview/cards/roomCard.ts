@@ -10,10 +10,10 @@ import type { CountedFile } from "../../core/tokens/tokenCount";
 import { tokenTree, type TokenNode } from "../../core/tokens/tokenTree";
 import { contextBar } from "../charts/contextBar";
 import { treemapChart } from "../charts/treemapChart";
-import { choiceBar, fileSwitch, kindList, leftOutOf } from "./choice";
+import { choiceBar, fileSwitch, kindList, leftOutOf } from "./fileChoiceBar";
 import { card, commandButton, dataTable, missing, type Cell } from "./parts";
 import { crashNotice } from "./crashNotice";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 const rowsAtFirst = 200;
 

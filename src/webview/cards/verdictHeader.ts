@@ -6,8 +6,8 @@ import { count, percent, say, seconds, tokensPerSecond, type Text } from "../../
 import { isExact } from "../../core/tokens/tokenCount";
 import { icon, type IconName } from "./icons";
 import { commandButton, provenancePill } from "./parts";
-import type { View } from "../view";
-import { leadAndRest } from "../words";
+import type { View } from "../view/view";
+import { leadAndRest } from "../view/words";
 
 const icons: Record<VerdictKind, IconName> = {
   fits: "check",

@@ -12,7 +12,7 @@ import { count, percent, say, seconds } from "../../core/text";
 import { waitCurve } from "../charts/waitCurve";
 import { waitScale } from "../charts/waitScale";
 import { card, commandButton, dataTable, missing, provenancePill } from "./parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { waitStrip } from "./waitStrip";
 
 export function waitCard(view: View, report: GaugeReport, width: number): TemplateResult {

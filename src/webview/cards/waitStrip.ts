@@ -1,9 +1,9 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
-import { eventText } from "../../core/bench/interference";
+import { eventText } from "../../core/monitor/interference";
 import type { CurveOrigin } from "../../core/history/curveChoice";
-import type { MonitorEvent, MonitorVerdict } from "../../core/bench/monitorSample";
+import type { MonitorEvent, MonitorVerdict } from "../../core/monitor/monitorSample";
 import { count, percent, say, type Text } from "../../core/text";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 const verdicts: Readonly<Record<MonitorVerdict, readonly [name: Text, why: Text]>> = {
   clean: [say`clean`, say`nothing else was at work while it was measured`],

@@ -2,7 +2,7 @@ import { html, nothing, svg, type TemplateResult } from "lit";
 import type { AcceptanceReport } from "../../core/acceptance/acceptanceReport";
 import { count, say } from "../../core/text";
 import { legend } from "../cards/parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { contextLayout, contextParts } from "./contextLayout";
 
 const height = 18;

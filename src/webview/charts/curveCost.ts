@@ -1,8 +1,8 @@
 import { html, svg, type TemplateResult } from "lit";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { count, say } from "../../core/text";
-import type { View } from "../view";
-import { milliseconds } from "../words";
+import type { View } from "../view/view";
+import { milliseconds } from "../view/words";
 import { costLayout, type CostKind } from "./curveCostLayout";
 import { anchor, below, left, plotWidth } from "./curveFrame";
 

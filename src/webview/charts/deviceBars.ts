@@ -2,7 +2,7 @@ import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from 
 import type { DeviceBudget } from "../../core/memory/budget/memoryReport";
 import { bytes, say, type Text } from "../../core/text";
 import { legend } from "../cards/parts";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import {
   deviceLayout,
   devicePartBytes,

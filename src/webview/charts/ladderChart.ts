@@ -10,8 +10,8 @@ import {
   recallShare,
   troubleText,
   writeText,
-} from "../cards/ladderFacts";
-import type { View } from "../view";
+} from "./ladderFacts";
+import type { View } from "../view/view";
 import { ladderColumns, positionBars, shareOfLargest, type LadderColumns } from "./ladderLayout";
 import { shorten } from "./labels";
 

@@ -6,7 +6,7 @@ import { count, percent, say } from "../../core/text";
 import type { TokenNode } from "../../core/tokens/tokenTree";
 import { shorten, textWidth } from "./labels";
 import { treemapLayout, type Tile } from "./treemapLayout";
-import type { View } from "../view";
+import type { View } from "../view/view";
 
 const heats = 5;
 

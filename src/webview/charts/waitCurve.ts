@@ -1,7 +1,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { count, say, seconds } from "../../core/text";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { anchor, below, left, plotWidth } from "./curveFrame";
 import { curveLayout, type CurveMark } from "./curveLayout";
 import { textWidth } from "./labels";

@@ -1,7 +1,7 @@
 import { html, svg, type TemplateResult } from "lit";
 import type { Prediction } from "../../core/prefill/prediction";
 import { say, seconds } from "../../core/text";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { waitLayout } from "./waitLayout";
 
 /** The wait on a time axis: the band, and the mark of the likely value. */

@@ -2,7 +2,7 @@ import { reportOf } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";
 import { visibleName } from "../../core/report/visibleName";
 import { say, type Text } from "../../core/text";
-import type { View } from "../view";
+import type { View } from "../view/view";
 import { picturePng } from "./picturePng";
 import { pictureSvg } from "./pictureSvg";
 import { tableCsv, tableMarkdown, type PlainTable } from "./tableText";

@@ -1,5 +1,5 @@
 import type { Quantity, Text } from "../../core/text";
-import type { Words } from "../words";
+import type { Words } from "../view/words";
 
 /** What a cell says, or the figure it is. */
 export type PlainCell = string | Text;

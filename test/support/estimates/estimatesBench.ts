@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { vi } from "vitest";
 import type { SecretStorage } from "vscode";
-import { ApiKeys } from "../../../src/client/servers/secrets";
+import { ApiKeys } from "../../../src/client/servers/apiKeys";
 import { SettingsStore } from "../../../src/client/editor/settingsStore";
 import type { Log } from "../../../src/core/log";
 import { say } from "../../../src/core/text";

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DepthCurve } from "../../../src/core/prefill/depthCurve";
 import type { UserError } from "../../../src/core/userError";
-import type { Monitor } from "../../../src/node/machine/monitor";
+import type { Monitor } from "../../../src/node/monitor/monitor";
 import { runServerProbe } from "../../../src/app/serverProbe";
 import {
   goodAnswer,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptyModel } from "../../../src/core/protocol/panelModel";
-import { keep, restore } from "../../../src/webview/keptState";
-import { firstUi } from "../../../src/webview/view";
+import { keep, restore } from "../../../src/webview/page/keptState";
+import { firstUi } from "../../../src/webview/view/view";
 import { sampleFiles, sampleReport } from "../../support/sampleReports";
 
 describe("what the page keeps", () => {

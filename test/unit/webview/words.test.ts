@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { count, say } from "../../../src/core/text";
-import { leadAndRest, wordsOf } from "../../../src/webview/words";
+import { leadAndRest, wordsOf } from "../../../src/webview/view/words";
 
 const japanese = {
   locale: "ja",

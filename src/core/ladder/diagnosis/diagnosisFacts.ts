@@ -7,7 +7,7 @@ import { peaksOf } from "../score/results";
 import type { ServerFacts } from "../../acceptance/serverFacts";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { LogFacts } from "../../logs/logFacts";
-import type { LogEvent } from "../../logs/explanation";
+import type { LogEvent } from "../../logs/logEvent";
 import type { DepthCurve } from "../../prefill/depthCurve";
 import { count, say, seconds } from "../../text";
 import type { Text } from "../../text";

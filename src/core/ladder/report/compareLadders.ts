@@ -1,8 +1,8 @@
-import type { MonitorVerdict } from "../../bench/monitorSample";
+import type { MonitorVerdict } from "../../monitor/monitorSample";
 import { formatBytes } from "../../format";
 import { count, percent, say } from "../../text";
 import type { Text } from "../../text";
-import { answerAgreement, type AnswerAgreement } from "../score/agreement";
+import { answerAgreement, type AnswerAgreement } from "../score/answerAgreement";
 import { judge } from "../score/judge";
 import type { LadderHeader, LadderRecord, LadderStep } from "../score/record";
 import { rungResults } from "../score/results";

@@ -1,5 +1,5 @@
 import { formatNumber, formatText } from "../../format";
-import type { AnswerAgreement } from "../score/agreement";
+import type { AnswerAgreement } from "../score/answerAgreement";
 import type { LadderComparison } from "./compareLadders";
 import type { LadderHeader } from "../score/record";
 import { markdownTable } from "./reportMarkdown";

@@ -1,5 +1,5 @@
 import { historyVersion, type HistoryRecord } from "../../history/historyRecord";
-import type { MonitorReport } from "../../bench/monitorSample";
+import type { MonitorReport } from "../../monitor/monitorSample";
 import type { CurveKey, DepthCurve } from "../../prefill/depthCurve";
 import { ladderReport } from "./ladderReport";
 import { ladderCurveOf } from "../score/recommend";

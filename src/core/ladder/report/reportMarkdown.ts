@@ -1,4 +1,4 @@
-import { eventText } from "../../bench/interference";
+import { eventText } from "../../monitor/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../../format";
 import { failureText, invalidText } from "../score/judge";
 import type { LadderReport } from "./ladderReport";

@@ -1,4 +1,4 @@
-import { eventText } from "../../bench/interference";
+import { eventText } from "../../monitor/interference";
 import { bytes, count, percent, say, seconds, tokensPerSecond } from "../../text";
 import type { Text } from "../../text";
 import { marginOf } from "./feasibility";

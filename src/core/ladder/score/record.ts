@@ -1,4 +1,4 @@
-import type { MonitorReport } from "../../bench/monitorSample";
+import type { MonitorReport } from "../../monitor/monitorSample";
 import { isTime } from "../../history/historyFields";
 import type { MachineFacts } from "../../history/historyRecord";
 import type { CurvePoint } from "../../prefill/depthCurve";

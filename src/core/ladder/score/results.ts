@@ -1,4 +1,4 @@
-import { certaintyOf } from "./agreement";
+import { certaintyOf } from "./answerAgreement";
 import type { DevicePeak, LadderRecord, LadderStep, StepPurpose } from "./record";
 import { latest } from "./steps";
 import { proportion, type Proportion } from "./statistics";

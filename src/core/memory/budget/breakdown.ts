@@ -2,7 +2,7 @@ import { cacheTypes } from "../../model/ggmlTypes";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { usesMtp, f16, contextPlan, type Caller, type ContextPlan } from "../contextPlan";
-import { type MemoryDevice, isHost, hostName } from "../devices/devices";
+import { type MemoryDevice, isHost, hostName } from "../devices/memoryDevice";
 import { exactly, computeBuffers, type Estimate } from "../graph/computeBuffers";
 import { mtpCache, kvCaches, type KvCache, type LayerBytes } from "../kvCache";
 import { rowPadding, placement, host, type Placement } from "../placement";

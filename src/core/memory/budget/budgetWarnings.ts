@@ -3,7 +3,7 @@ import { cacheTypes, type GgmlType } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { bytes, count, say, type Text } from "../../text";
 import { isQuantised, type ContextPlan } from "../contextPlan";
-import { isHost, type MemoryDevice } from "../devices/devices";
+import { isHost, type MemoryDevice } from "../devices/memoryDevice";
 import { placedByUser } from "./fitLayers";
 import type { BudgetSettings } from "./breakdown";
 import type { MemoryWarning } from "./memoryReport";

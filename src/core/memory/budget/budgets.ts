@@ -1,12 +1,12 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { contextTable, type ContextTable } from "./contextTable";
-import type { MemoryDevice } from "../devices/devices";
+import type { MemoryDevice } from "../devices/memoryDevice";
 import { maxContext, type MaxContext } from "./maxContext";
 import { memoryBudget } from "./memoryBudget";
 import type { BudgetSettings } from "./breakdown";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "./memoryReport";
-import { probedBudget, type ProbeCorrection } from "./probe";
+import { probedBudget, type ProbeCorrection } from "./fitParams";
 
 /** Budgets of one model on one machine for any launch options; nobody is asked. */
 export interface Budgets {

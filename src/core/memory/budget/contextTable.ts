@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
-import type { MemoryDevice } from "../devices/devices";
+import type { MemoryDevice } from "../devices/memoryDevice";
 import { kvTypesAllowed, largestContext, offeredTypes } from "./maxContext";
 import { memoryBudget } from "./memoryBudget";
 import type { BudgetSettings } from "./breakdown";

@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { count, say } from "../../text";
 import { contextPlan, usesMtp } from "../contextPlan";
-import { isHost, type MemoryDevice } from "../devices/devices";
+import { isHost, type MemoryDevice } from "../devices/memoryDevice";
 import { readsFeatures } from "./featureDraft";
 import { optionsOf, placedByUser, shareLayers, type DeviceShare } from "./fitLayers";
 import { marginOf, breakdown, type Breakdown, type BreakdownRow, type BudgetSettings } from "./breakdown";

@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import { cacheTypes } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { contextPlan } from "../contextPlan";
-import type { MemoryDevice } from "../devices/devices";
+import type { MemoryDevice } from "../devices/memoryDevice";
 import { memoryBudget } from "./memoryBudget";
 import type { BudgetSettings } from "./breakdown";
 

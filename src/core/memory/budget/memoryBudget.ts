@@ -1,14 +1,14 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { budgetWarnings } from "./budgetWarnings";
-import { hostName, isHost, type MemoryDevice } from "../devices/devices";
-import { explain, growthOf } from "./explanation";
+import { hostName, isHost, type MemoryDevice } from "../devices/memoryDevice";
+import { explain, growthOf } from "./budgetExplanation";
 import { fitted, type Fitted } from "./fit";
 import { hostExtras } from "./hostExtras";
 import type { KvCache } from "../kvCache";
 import type { ComputedDeviceBudget, HostExtra, KvCacheReport, ComputedMemoryReport } from "./memoryReport";
 import { sumBytes } from "../recurrentState";
-import { deviceVerdict, overallVerdict } from "./verdict";
+import { deviceVerdict, overallVerdict } from "./memoryVerdict";
 import { type BudgetSettings, type Breakdown, type BreakdownRow, breakdown, marginOf } from "./breakdown";
 
 /**

@@ -1,4 +1,4 @@
-import type { MemoryDevice } from "./devices";
+import type { MemoryDevice } from "./memoryDevice";
 
 export interface ListedDevice extends MemoryDevice {
   readonly description: string;

@@ -1,7 +1,7 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Layer, Model } from "../../model/model";
 import { isQuantised, type ContextPlan } from "../contextPlan";
-import type { Backend } from "../devices/devices";
+import type { Backend } from "../devices/memoryDevice";
 import { mainLayers } from "./modelTensors";
 import { computeOfStage, computeOnOneBackend, type StageBytes } from "./stageBytes";
 import type { Stage } from "./stage";

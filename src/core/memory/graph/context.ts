@@ -1,5 +1,5 @@
 import type { Layer, Model } from "../../model/model";
-import type { Backend } from "../devices/devices";
+import type { Backend } from "../devices/memoryDevice";
 import type { ContextPlan } from "../contextPlan";
 import type { Graph, Tensor } from "./graph";
 

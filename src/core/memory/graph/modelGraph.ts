@@ -1,5 +1,5 @@
 import type { Layer, Model } from "../../model/model";
-import type { Backend } from "../devices/devices";
+import type { Backend } from "../devices/memoryDevice";
 import type { ContextPlan } from "../contextPlan";
 import { attend, attention, attentionSizes, cellsOf, stored } from "./attention";
 import { block, type GraphContext } from "./context";
@@ -9,7 +9,7 @@ import { expandedLatentAttention, latentAttention, storeExpanded } from "./laten
 import { altUpLayer, merged, stacked } from "./altUp";
 import { gemma4Mixture, PerLayerInput } from "./gemma";
 import { deltaNet, mamba, mamba2, shiftRows, shortConvolution } from "./recurrentLayers";
-import { rwkvLayer, rwkvRows, type RwkvRows } from "./rwkv";
+import { rwkvLayer, rwkvRows, type RwkvRows } from "./rwkvLayers";
 import { tensorShapes, type TensorShapes } from "./modelTensors";
 import { representativeLayers } from "./representativeLayers";
 import type { Stage } from "./stage";

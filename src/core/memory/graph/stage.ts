@@ -1,5 +1,5 @@
 import type { Layer } from "../../model/model";
-import type { Backend } from "../devices/devices";
+import type { Backend } from "../devices/memoryDevice";
 
 /** The part of a model's graph one device works on. */
 export interface Stage {

@@ -3,7 +3,7 @@ import { fallbackBytes, type BpeShape, type BpeVocabulary } from "./bpeVocabular
 import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
 import { PairTable } from "./pairTable";
 import { longestCachedPiece, PieceCache } from "./pieceCache";
-import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+import { codePointAt, utf8Width, writeCodePoint } from "../unicode/utf8";
 import type { Checkpoint, TokenSink } from "./tokenSink";
 
 /** Pieces up to this many symbols are merged by scanning for the best pair; longer ones with a heap. */

@@ -1,12 +1,12 @@
 import { BpeMerger } from "./bpe";
 import type { BpeShape, BpeVocabulary } from "./bpeVocabulary";
-import { beforeLines, betweenJunctions, type LastCut } from "./cuts";
-import { Junctions } from "./junctions";
-import type { PreTokenizer } from "./preTokenizers";
-import { blank, lineFeed, type NextPiece } from "./scanner";
-import type { SplitPieces } from "./regexSplitter";
+import { beforeLines, betweenJunctions, type LastCut } from "../preTokenizers/cuts";
+import { Junctions } from "../preTokenizers/junctions";
+import type { PreTokenizer } from "../preTokenizers/preTokenizers";
+import { blank, lineFeed, type NextPiece } from "../preTokenizers/scanner";
+import type { SplitPieces } from "../preTokenizers/regexSplitter";
 import { piecesPerCheck, type TextTokenizer, type TokenWork } from "./tokenSink";
-import { blanksForEscapes } from "./escapes";
+import { blanksForEscapes } from "../preTokenizers/escapes";
 
 export function bpeShape(pre: PreTokenizer): BpeShape {
   const wholeLines = pre.pieces.kind === "lines";

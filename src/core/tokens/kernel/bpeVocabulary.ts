@@ -3,10 +3,10 @@ import { packedCount } from "../../model/tokenizerSpec";
 import { spellByte, unspell } from "./byteAlphabet";
 import { ByteStrings, hashBytes, type ByteStringArrays } from "./byteStrings";
 import { broken, duplicateToken } from "./brokenVocabulary";
-import { Junctions } from "./junctions";
+import { Junctions } from "../preTokenizers/junctions";
 import { PairTable, type PairArrays } from "./pairTable";
-import { blank } from "./scanner";
-import { codePointAt } from "./utf8";
+import { blank } from "../preTokenizers/scanner";
+import { codePointAt } from "../unicode/utf8";
 
 /** A byte-pair vocabulary in plain arrays. Symbols below `tokens` are token ids; the rest are texts only merges know. */
 export interface BpeVocabulary {

@@ -1,15 +1,15 @@
 import type { TokenizerSpec } from "../../model/tokenizerSpec";
 import { bpeTokenizer } from "./bpeTokenizer";
 import { compileVocabulary, type CompiledVocabulary } from "./compiledVocabulary";
-import { awayFromBroken } from "./cuts";
-import { RwkvTokenizer } from "./rwkv";
+import { awayFromBroken } from "../preTokenizers/cuts";
+import { RwkvTokenizer } from "./rwkvTokenizer";
 import { SpecialPartition } from "./specialPartition";
 import { isSpecial } from "./specialTokens";
 import { SpmTokenizer, spelledOut } from "./spm";
 import { TextGatherer, type TextPiece } from "./textGatherer";
 import { TokenSink, type Checkpoint, type TextTokenizer } from "./tokenSink";
 import { UgmTokenizer } from "./ugm";
-import { isWellFormed, wellFormed } from "./utf8";
+import { isWellFormed, wellFormed } from "../unicode/utf8";
 import { settingsOf, type VocabularySettings } from "./vocabularyDefaults";
 import { WhitespaceTokenizer } from "./whitespaceTokenizer";
 import { WpmTokenizer } from "./wpm";

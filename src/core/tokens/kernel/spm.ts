@@ -2,12 +2,12 @@ import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
 import { hexToken, readEscaped, textOf } from "./bpeVocabulary";
 import { duplicateToken, noByteToken } from "./brokenVocabulary";
 import { ByteStrings, hashBytes, hashSeed, type ByteStringArrays } from "./byteStrings";
-import { betweenJunctions, type LastCut } from "./cuts";
-import { blanksForEscapes, escapesForBlanks } from "./escapes";
-import { Junctions } from "./junctions";
+import { betweenJunctions, type LastCut } from "../preTokenizers/cuts";
+import { blanksForEscapes, escapesForBlanks } from "../preTokenizers/escapes";
+import { Junctions } from "../preTokenizers/junctions";
 import { MergeHeap, positionOf, rankOf } from "./mergeHeap";
 import { longestCachedPiece, PieceCache } from "./pieceCache";
-import { blank } from "./scanner";
+import { blank } from "../preTokenizers/scanner";
 import {
   piecesPerCheck,
   type Checkpoint,
@@ -15,7 +15,7 @@ import {
   type TokenSink,
   type TokenWork,
 } from "./tokenSink";
-import { utf8Width } from "./utf8";
+import { utf8Width } from "../unicode/utf8";
 
 /** A SentencePiece vocabulary in plain arrays. */
 export interface SpmVocabulary {

@@ -1,4 +1,4 @@
-import type { LastCut } from "./cuts";
+import type { LastCut } from "../preTokenizers/cuts";
 
 /** Token ids, growing. */
 export class TokenSink {

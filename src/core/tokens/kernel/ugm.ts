@@ -2,10 +2,10 @@ import { packedCount } from "../../model/tokenizerSpec";
 import { broken } from "./brokenVocabulary";
 import { ByteTrie } from "./byteTrie";
 import type { TokenTables } from "./compiledVocabulary";
-import { noCut } from "./cuts";
+import { noCut } from "../preTokenizers/cuts";
 import { attribute, storedAttributes } from "./specialTokens";
 import type { Checkpoint, TextTokenizer, TokenWork } from "./tokenSink";
-import { readCodePoint, utf8Width } from "./utf8";
+import { readCodePoint, utf8Width } from "../unicode/utf8";
 
 export interface UgmRules {
   readonly addSpacePrefix: boolean;

@@ -2,7 +2,7 @@ import { say } from "../../text";
 import { UserError } from "../../userError";
 import { packedCount, type PackedStrings, type TokenizerSpec } from "../../model/tokenizerSpec";
 import { broken, tooShort } from "./brokenVocabulary";
-import { preTokenizerOf, type PreTokenizer } from "./preTokenizers";
+import { preTokenizerOf, type PreTokenizer } from "../preTokenizers/preTokenizers";
 
 /** What `tokenizer.ggml.model` stands for, with llama.cpp's defaults and the file's own settings applied. */
 export interface VocabularySettings {

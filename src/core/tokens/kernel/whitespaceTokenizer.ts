@@ -1,8 +1,8 @@
-import { beforeBlanks } from "./cuts";
-import { classAt } from "./scanner";
+import { beforeBlanks } from "../preTokenizers/cuts";
+import { classAt } from "../preTokenizers/scanner";
 import { piecesPerCheck, type Checkpoint, type TextTokenizer, type TokenWork } from "./tokenSink";
-import { space, toLower } from "./unicodeClasses";
-import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+import { space, toLower } from "../unicode/unicodeClasses";
+import { codePointAt, utf8Width, writeCodePoint } from "../unicode/utf8";
 
 /** Words between white space, which is dropped, each tokenized alone. */
 export class WhitespaceTokenizer implements TextTokenizer {

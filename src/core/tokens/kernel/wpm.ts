@@ -1,7 +1,7 @@
 import { packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteStrings, hashBytes } from "./byteStrings";
 import { duplicateToken } from "./brokenVocabulary";
-import { beforeBlanks } from "./cuts";
+import { beforeBlanks } from "../preTokenizers/cuts";
 import {
   piecesPerCheck,
   type Checkpoint,
@@ -18,8 +18,8 @@ import {
   toBase,
   toLower,
   unicodeClasses,
-} from "./unicodeClasses";
-import { codePointAt, utf8Width, writeCodePoint } from "./utf8";
+} from "../unicode/unicodeClasses";
+import { codePointAt, utf8Width, writeCodePoint } from "../unicode/utf8";
 
 export interface WpmRules {
   readonly lowercase: boolean;

@@ -4,7 +4,7 @@ import {
   feasibilityOf,
   planComparisons,
 } from "../../../../src/core/bench/comparisonPlan";
-import { refuseSecondCopy } from "../../../../src/core/memory/budget/secondCopy";
+import { refuseSecondCopy } from "../../../../src/core/memory/budget/refuseSecondCopy";
 import { formatText } from "../../../../src/core/format";
 import { sampleCurve, twoDevices } from "../../../support/sampleReports";
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { agreementOf } from "../../../../src/core/bench/agreement";
 import { compareWithBaseline } from "../../../../src/core/history/baseline";
-import { armsOf, variedOptions } from "../../../../src/core/bench/benchArms";
-import { benchArguments, speedFlags } from "../../../../src/core/bench/benchArguments";
+import { armsOf, variedOptions } from "../../../../src/core/bench/comparisonArms";
+import { benchArguments, speedFlags } from "../../../../src/core/llamaBench/benchArguments";
 import type { HistoryRecord } from "../../../../src/core/history/historyRecord";
-import { parseLlamaBench } from "../../../../src/core/bench/parseLlamaBench";
+import { parseLlamaBench } from "../../../../src/core/llamaBench/parseLlamaBench";
 import { readMetrics, timingBetween } from "../../../../src/core/bench/serverMetrics";
 import { formatText } from "../../../../src/core/format";
 import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerAgreement } from "../../../../src/core/ladder/score/agreement";
+import { answerAgreement } from "../../../../src/core/ladder/score/answerAgreement";
 import { compareLadders } from "../../../../src/core/ladder/report/compareLadders";
 import { diagnose } from "../../../../src/core/ladder/diagnosis/diagnosis";
 import type { DiagnosisFacts } from "../../../../src/core/ladder/diagnosis/diagnosisStep";

@@ -3,14 +3,14 @@ import { parseArguments } from "../../../../src/core/launch/commandLine";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
 import { formatText } from "../../../../src/core/format";
 import { contextTable } from "../../../../src/core/memory/budget/contextTable";
-import type { MemoryDevice } from "../../../../src/core/memory/devices/devices";
+import type { MemoryDevice } from "../../../../src/core/memory/devices/memoryDevice";
 import { maxContext } from "../../../../src/core/memory/budget/maxContext";
 import { memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
 import type { MemoryReport } from "../../../../src/core/memory/budget/memoryReport";
 import { differencesOf } from "../../../../src/core/memory/budget/sources";
 import type { Model } from "../../../../src/core/model/model";
 import { modelOf } from "../../../../src/core/model/modelOf";
-import { knobsOf } from "../../../../src/core/report/knobs";
+import { knobsOf } from "../../../../src/core/report/tryableOptions";
 import { headers } from "./fixtures";
 
 const GiB = 2 ** 30;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
-import type { MemoryDevice } from "../../../../src/core/memory/devices/devices";
+import type { MemoryDevice } from "../../../../src/core/memory/devices/memoryDevice";
 import { tensorBytes } from "../../../../src/core/model/ggmlTypes";
 import type { GgufHeader, MetadataValue } from "../../../../src/core/model/ggufHeader";
 import type { Model } from "../../../../src/core/model/model";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { maskSecrets } from "../../../../src/core/launch/secrets";
+import { maskSecrets } from "../../../../src/core/launch/maskSecrets";
 import { splitCommandLine, splitCommands } from "../../../../src/core/scripts/splitCommandLine";
 
 const lines = [

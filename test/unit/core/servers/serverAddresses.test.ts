@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseSwapModel, readSwapRunning } from "../../../../src/core/servers/llamaSwap";
+import { chooseSwapModel, readSwapRunning } from "../../../../src/core/servers/llamaSwapRunning";
 import { llamaVscodeAddresses } from "../../../../src/core/servers/llamaVscode";
 import { runningServers } from "../../../../src/core/servers/runningServers";
 import { addressesOfProcesses, addressesToAsk } from "../../../../src/core/servers/serverAddresses";

@@ -3,7 +3,7 @@ import type { TokenizerSpec } from "../../../../src/core/model/tokenizerSpec";
 import { packVocabulary, unpackVocabulary } from "../../../../src/core/tokens/kernel/bundle";
 import { compileVocabulary } from "../../../../src/core/tokens/kernel/compiledVocabulary";
 import { createTokenizerFrom, tokenizerOf } from "../../../../src/core/tokens/kernel/kernel";
-import { preTokenizerNames, preTokenizerOf } from "../../../../src/core/tokens/kernel/preTokenizers";
+import { preTokenizerNames, preTokenizerOf } from "../../../../src/core/tokens/preTokenizers/preTokenizers";
 import { knownTexts, nastyStrings } from "../../../support/nastyTexts";
 import { SeededRandom } from "../../../support/seededRandom";
 import { bytePairs, characterPairs } from "../../../support/vocabularies/sensitiveVocabularies";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { backendOf } from "../../../../../src/core/memory/devices/devices";
+import { backendOf } from "../../../../../src/core/memory/devices/memoryDevice";
 import { parseDeviceList } from "../../../../../src/core/memory/devices/deviceList";
 
 const MiB = 2 ** 20;

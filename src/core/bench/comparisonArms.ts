@@ -1,0 +1,48 @@
+import type { BenchRow } from "../llamaBench/benchRow";
+import type { ComparisonArm } from "./comparison";
+import type { SpeedKind } from "./drift";
+
+/** An option that a comparison varies: its name, llama-bench's flag and its field in the output. */
+export interface VariedOption {
+  readonly option: "cacheTypeK" | "cacheTypeV" | "flashAttn" | "ubatchSize" | "batchSize" | "threads";
+  readonly flag: string;
+  readonly field: string;
+}
+
+export const variedOptions: readonly VariedOption[] = [
+  { option: "cacheTypeK", flag: "-ctk", field: "type_k" },
+  { option: "cacheTypeV", flag: "-ctv", field: "type_v" },
+  { option: "flashAttn", flag: "-fa", field: "flash_attn" },
+  { option: "ubatchSize", flag: "-ub", field: "n_ubatch" },
+  { option: "batchSize", flag: "-b", field: "n_batch" },
+  { option: "threads", flag: "-t", field: "n_threads" },
+];
+
+/**
+ * The arms of a run in which llama-bench went through a list of values (`-ctk f16,q8_0,f16`): a new arm begins where the
+ * field changes, so the baseline's second run is an arm of its own.
+ */
+export function armsOf(
+  rows: readonly BenchRow[],
+  { option, field }: VariedOption,
+  kind: SpeedKind,
+): readonly ComparisonArm[] {
+  const arms: { value: string; rows: BenchRow[] }[] = [];
+  for (const row of rows) {
+    const value = row.raw[field] ?? "";
+    const last = arms.at(-1);
+    if (last?.value === value) last.rows.push(row);
+    else arms.push({ value, rows: [row] });
+  }
+  const wanted = (row: BenchRow): boolean =>
+    kind === "prefill"
+      ? row.promptTokens > 0 && row.generatedTokens === 0
+      : row.generatedTokens > 0 && row.promptTokens === 0;
+  return arms.map(({ value, rows: own }) => ({
+    settings: { [option]: value },
+    costs: own.filter(wanted).map((row) => ({
+      depth: row.depth,
+      secondsPerToken: row.samples.map((s) => s / (row.promptTokens + row.generatedTokens)),
+    })),
+  }));
+}

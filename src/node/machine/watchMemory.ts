@@ -1,0 +1,163 @@
+import { readFile } from "node:fs/promises";
+import { execa } from "execa";
+import type { LiveDevice, LiveMemory, LiveServer } from "../../core/memory/devices/liveMemory";
+import { hostMemory } from "./hostMemory";
+import { linuxDevices, type LinuxDevice, type LinuxRoots } from "./linuxDevices";
+import { nvidiaDevices, nvidiaQuery, parseNvidiaLine } from "./nvidiaDevices";
+import { DrmWatch } from "./drmClients";
+import { startGuarded } from "../process/guardedProcess";
+import { WindowsProcessMemory } from "./processMemoryWindows";
+
+export interface LiveOptions {
+  /** Address of the server whose process is looked at. */
+  readonly serverUrl?: string;
+  readonly intervalSeconds?: number;
+  /** NVIDIA's tool. */
+  readonly nvidia?: string;
+  readonly roots?: LinuxRoots;
+}
+
+const usualInterval = 5;
+/** Looks that search for a server's process that is not known; later every so many, for one that was started since. */
+const firstSearches = 3;
+const looksBetweenSearches = 12;
+
+/**
+ * Measures memory again and again until it is told to stop: files of the kernel, and one nvidia-smi for the whole watch.
+ * What cannot be read is left out.
+ */
+export function watchMemory(options: LiveOptions, show: (memory: LiveMemory) => void): { stop(): void } {
+  const seconds = options.intervalSeconds ?? usualInterval;
+  const nvidia = new Map<string, LiveDevice>();
+  const driver = startGuarded(
+    options.nvidia ?? "nvidia-smi",
+    [...nvidiaQuery, "-l", String(seconds)],
+    (from, line) => {
+      const device = from === "stdout" ? parseNvidiaLine(line) : undefined;
+      if (device !== undefined) nvidia.set(device.name, device);
+    },
+  );
+  // an unplugged card, or a driver that died, has nothing to say any more
+  void driver.ended.then(() => nvidia.clear());
+  const stopped = new AbortController();
+  const looker = new Looker(options);
+
+  const look = async (): Promise<void> => {
+    const memory = await looker.look(() => Promise.resolve([...nvidia.values()]), stopped.signal);
+    if (stopped.signal.aborted) return;
+    show(memory);
+    timer = setTimeout(() => void look(), seconds * 1000);
+  };
+  let timer = setTimeout(() => void look(), 0);
+  return {
+    stop: () => {
+      stopped.abort();
+      clearTimeout(timer);
+      driver.kill();
+      looker.close();
+    },
+  };
+}
+
+/** One look, for what shows a moment. */
+export async function lookAtMemory(options: LiveOptions, signal: AbortSignal): Promise<LiveMemory> {
+  const looker = new Looker(options);
+  const tool = options.nvidia === undefined ? {} : { program: options.nvidia };
+  try {
+    return await looker.look(() => nvidiaDevices(signal, tool).catch(() => []), signal);
+  } finally {
+    looker.close();
+  }
+}
+
+class Looker {
+  private readonly drm: DrmWatch;
+  private readonly windows = process.platform === "win32" ? new WindowsProcessMemory() : undefined;
+  private pid: number | undefined;
+  /** Since the process was lost. */
+  private looks = 0;
+
+  constructor(private readonly options: LiveOptions) {
+    this.drm = new DrmWatch(options.roots?.proc);
+  }
+
+  async look(nvidia: () => Promise<readonly LiveDevice[]>, signal: AbortSignal): Promise<LiveMemory> {
+    const { serverUrl, roots } = this.options;
+    const searches = this.looks < firstSearches || this.looks % looksBetweenSearches === 0;
+    if (this.pid === undefined && serverUrl !== undefined && searches) {
+      this.pid = await processOf(serverUrl, signal).catch(() => undefined);
+    }
+    this.looks++;
+    const [host, cards, nvidiaCards] = await Promise.all([
+      hostMemory(),
+      linuxDevices({ ...roots, use: () => this.drm.all() }),
+      nvidia(),
+    ]);
+    const server = this.pid === undefined ? undefined : await this.serverOf(this.pid, cards, signal);
+    if (this.pid !== undefined && server === undefined) {
+      this.pid = undefined;
+      this.looks = 0;
+    }
+    return {
+      at: Date.now(),
+      devices: [...nvidiaCards, ...cards].map(({ name, totalBytes, freeBytes }) => ({
+        name,
+        totalBytes,
+        freeBytes,
+      })),
+      host: { name: "Host", totalBytes: host.totalBytes, freeBytes: host.availableBytes },
+      ...(server && { server }),
+    };
+  }
+
+  close(): void {
+    this.windows?.close();
+  }
+
+  /** undefined where the process is gone, or nobody tells. */
+  private async serverOf(
+    pid: number,
+    cards: readonly LinuxDevice[],
+    signal: AbortSignal,
+  ): Promise<LiveServer | undefined> {
+    if (this.windows !== undefined) return this.windows.of(pid);
+    if (process.platform !== "linux") {
+      const residentBytes = await residentOfPs(pid, signal);
+      return residentBytes === undefined ? undefined : { pid, residentBytes };
+    }
+    const residentBytes = await residentOfLinux(pid, this.options.roots?.proc);
+    if (residentBytes === undefined) return undefined;
+    const use = await this.drm.of(pid);
+    const devices = [...use.values()]
+      .filter(({ deviceBytes }) => deviceBytes > 0)
+      .map(({ driver, device, deviceBytes }) => ({
+        name: cards.find(({ pci }) => pci === device)?.name ?? `${driver} ${device}`,
+        bytes: deviceBytes,
+      }));
+    return { pid, residentBytes, ...(devices.length > 0 && { devices }) };
+  }
+}
+
+async function processOf(url: string, signal: AbortSignal): Promise<number | undefined> {
+  const { hostname, port } = new URL(url);
+  if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined;
+  const { runningLlamaServers } = await import("./processDiscovery");
+  const servers = await runningLlamaServers(signal);
+  return servers.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.pid;
+}
+
+async function residentOfLinux(pid: number, proc = "/proc"): Promise<number | undefined> {
+  const status = await readFile(`${proc}/${pid}/status`, "utf8").catch(() => "");
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kib === undefined ? undefined : Number(kib) * 1024;
+}
+
+async function residentOfPs(pid: number, signal: AbortSignal): Promise<number | undefined> {
+  const { stdout } = await execa("ps", ["-o", "rss=", "-p", String(pid)], {
+    reject: false,
+    timeout: 5000,
+    cancelSignal: signal,
+    stdin: "ignore",
+  });
+  return /^\s*\d+\s*$/.test(stdout) ? Number(stdout) * 1024 : undefined;
+}
