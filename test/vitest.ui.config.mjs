@@ -1,8 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { StageReporter } from "../scripts/vitestReport.mjs";
 
 // one window at a time; the packaged extension is made once for all files
 export default defineConfig({
   test: {
+    reporters: ["default", new StageReporter()],
     include: ["ui/**/*.test.ts"],
     globalSetup: "ui/support/packageOnce.ts",
     fileParallelism: false,

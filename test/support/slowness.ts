@@ -3,7 +3,7 @@ import { milliseconds } from "./growth";
 /** What the work below takes on the machine that limits in milliseconds were set on. */
 const usual = 14;
 
-/** How many times as long this machine takes as that one; never less than 1. A limit in milliseconds is multiplied by it. */
+/** How many times as much processor time this machine takes as that one; never less than 1. A limit in milliseconds of it is multiplied by it. */
 export function slowness(): number {
   const soonest = Math.min(...Array.from({ length: 10 }, () => milliseconds(someWork)));
   return Math.max(1, soonest / usual);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { matchIgnoreFile, parseIgnoreFile } from "../../../../src/core/files/ignoreRules";
+import { milliseconds } from "../../../support/growth";
 
 function ignored(text: string, path: string, ignoreCase = false): boolean | undefined {
   const folder = path.endsWith("/");
@@ -55,10 +56,11 @@ describe("rules of an ignore file", () => {
   });
 
   it("gives up on a pattern made to never end", () => {
-    const started = performance.now();
     const name = `${"a".repeat(200)}c`;
-    expect(ignored(`${"*a".repeat(40)}b`, name)).toBeUndefined();
-    expect(ignored(`x${"**/a".repeat(20)}/**/b`, `x/${"a/".repeat(120)}c`)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(1000);
+    const spent = milliseconds(() => {
+      expect(ignored(`${"*a".repeat(40)}b`, name)).toBeUndefined();
+      expect(ignored(`x${"**/a".repeat(20)}/**/b`, `x/${"a/".repeat(120)}c`)).toBeUndefined();
+    });
+    expect(spent).toBeLessThan(1000);
   });
 });
