@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { cacheFolder } from "../cacheFolder";
-import { vocabulary, type VocabularyName } from "../vocabularies/vocabulary";
+import { vocabulary, vocabularyVersion, type VocabularyName } from "../vocabularies/vocabulary";
 import type { VocabularySpec } from "../vocabularies/vocabularySpec";
 import { denseModel, type DenseArchitecture } from "./denseModel";
 import { hybridModel } from "./hybridModel";
@@ -59,7 +59,7 @@ export function forgeQwenModel(
 /** Path of a forged model in the cache; written on first use. Do not change the file. */
 export async function forgedModel(options: ForgeOptions = {}): Promise<string> {
   const all = withDefaults(options);
-  const { version } = await vocabulary(all.vocabulary);
+  const version = vocabularyVersion(all.vocabulary);
   const key = JSON.stringify([forgeVersion, version, dimensions[all.size], all]);
   const hash = createHash("sha256").update(key).digest("hex").slice(0, 12);
   const file = cacheFolder("forged", `${all.architecture}-${all.size}-${all.vocabulary}-${hash}.gguf`);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { open, rename } from "node:fs/promises";
 import { ByteWriter } from "./byteWriter";
 import type { GgufArray, GgufMetadata, GgufValue } from "./ggufValue";
@@ -21,7 +22,7 @@ const defaultAlignment = 32;
 export async function writeGguf(path: string, file: GgufFile, options: WriteOptions = {}): Promise<void> {
   const header = ggufHeaderBytes(file);
   const alignment = alignmentOf(file.metadata);
-  const partial = `${path}.${process.pid}.partial`;
+  const partial = `${path}.${randomUUID()}.partial`;
   const handle = await open(partial, "w");
   try {
     await handle.write(header);
