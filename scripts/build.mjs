@@ -1,6 +1,7 @@
 // Bundles the programs of the product into dist/. `--watch` rebuilds on change, `--production` minifies.
 import { build, context } from "esbuild";
-import { chmodSync, readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { lazyPrograms } from "./lazyParts.mjs";
@@ -48,10 +49,23 @@ function programs({ production, outdir }) {
 
 /** Builds once; resolves to the source files that went into the bundles, relative to the checkout. */
 export async function buildProduct({ production = false, outdir = "dist" } = {}) {
-  const [extension, ...others] = programs({ production, outdir });
+  const [extension, ...others] = programs({ production, outdir }).map((program) => ({
+    ...program,
+    write: false,
+  }));
   const results = [await build(extension), ...(await Promise.all(others.map((program) => build(program))))];
-  chmodSync(path.resolve(root, outdir, "cli.js"), 0o755);
+  for (const file of results.flatMap(({ outputFiles }) => outputFiles)) putInPlace(file);
   return [...new Set(results.flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+}
+
+/** Whole, and only where it has changed: what is built may be in use. */
+function putInPlace({ path: file, contents }) {
+  if (existsSync(file) && readFileSync(file).equals(contents)) return;
+  mkdirSync(path.dirname(file), { recursive: true });
+  const partial = `${file}.${randomUUID()}.partial`;
+  writeFileSync(partial, contents);
+  if (path.basename(file) === "cli.js") chmodSync(partial, 0o755);
+  renameSync(partial, file);
 }
 
 async function watch() {

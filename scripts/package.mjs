@@ -1,6 +1,15 @@
-// `npm run package`: builds for production and packs an installable VSIX, out/llama-gauge.vsix. The files are laid out in a
+// `npm run package`: builds for production and packs an installable VSIX, out/llama-gauge.vsix or the file that is named. The files are laid out in a
 // folder of their own first, so that the VSIX holds nothing that lies around in the checkout.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildProduct } from "./build.mjs";
@@ -11,10 +20,9 @@ const root = path.join(import.meta.dirname, "..");
 
 /** @returns {Promise<string>} the VSIX */
 export async function packageExtension({ target = path.join(root, "out/llama-gauge.vsix") } = {}) {
-  const stage = path.join(root, "out", `package-${process.pid}`);
-  rmSync(stage, { recursive: true, force: true });
-  mkdirSync(stage, { recursive: true });
+  mkdirSync(path.join(root, "out"), { recursive: true });
   mkdirSync(path.dirname(target), { recursive: true });
+  const stage = mkdtempSync(path.join(root, "out/package-"));
   try {
     const inputs = await buildProduct({ production: true, outdir: path.join(stage, "dist") });
     writeFileSync(path.join(stage, "NOTICE"), notice(root, inputs));
@@ -48,7 +56,8 @@ function shippedManifest() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(async () => {
-    const file = await packageExtension();
+    const [, , target] = process.argv;
+    const file = await packageExtension({ target: target && path.resolve(target) });
     console.log(`${path.relative(process.cwd(), file)}  ${(statSync(file).size / 1024).toFixed(0)} KiB`);
   });
 }

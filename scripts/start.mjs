@@ -1,6 +1,6 @@
 // `npm start`: VS Code with the extension, the sample workspace and a real llama-server with a small model, all on this
 // machine. In a desktop VS Code when `code` is on the PATH, else in any browser. Ctrl-C ends everything it started.
-import { rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { clearInterval, setInterval } from "node:timers";
@@ -42,7 +42,8 @@ await main(async () => {
   // this and what follows needs the npm packages
   const { bundleSupport } = await import("./testBundles.mjs");
   say("Building the extension …");
-  const work = path.join(root, "out", `start-${process.pid}`);
+  mkdirSync(path.join(root, "out"), { recursive: true });
+  const work = mkdtempSync(path.join(root, "out/start-"));
   process.once("exit", () => rmSync(work, { recursive: true, force: true }));
   const window = await windowFor(code, work);
   const { startDemo } = createRequire(import.meta.url)(await bundleSupport("demo", work));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -8,7 +9,7 @@ import { slowness } from "../support/slowness";
 import { activated } from "./support";
 
 const budgetMs = 50;
-const outdir = path.join(repository, `out/activation-${process.pid}`);
+const outdir = path.join(repository, `out/activation-${randomUUID()}`);
 
 describe("activation", () => {
   before(async function () {

@@ -1,8 +1,7 @@
 import path from "node:path";
 import { execa } from "execa";
+import { builtProduct } from "./product";
 import { repository } from "./repository";
-
-let built: Promise<unknown> | undefined;
 
 export interface CliRun {
   readonly exitCode: number | undefined;
@@ -19,8 +18,7 @@ export async function runCli(
     readonly cwd?: string;
   } = {},
 ): Promise<CliRun> {
-  built ??= execa(process.execPath, ["scripts/build.mjs"], { cwd: repository });
-  await built;
+  await builtProduct();
   const run = await execa(process.execPath, [path.join(repository, "dist/cli.js"), ...args], {
     reject: false,
     timeout: 120_000,

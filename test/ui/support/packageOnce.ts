@@ -1,7 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
-import { execa } from "execa";
 import type { TestProject } from "vitest/node";
-import { repository } from "../../support/repository";
+import { builtProduct, packagedExtension, runScript } from "../../support/product";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -14,13 +15,12 @@ declare module "vitest" {
  * Packages the extension before the first UI test: users get the VSIX, so the VSIX is what is tested. The command line that
  * it is held against is built from the same source.
  */
-export async function setup(project: TestProject): Promise<void> {
-  for (const script of ["scripts/package.mjs", "scripts/build.mjs"]) {
-    const { exitCode, stderr } = await execa(process.execPath, [path.join(repository, script)], {
-      timeout: 180_000,
-      reject: false,
-    });
-    if (exitCode !== 0) throw new Error(`${script} failed\n${stderr.slice(0, 2000)}`);
-  }
-  project.provide("vsix", path.join(repository, "out/llama-gauge.vsix"));
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // of its own: other tests may package at the same time
+  const folder = await mkdtemp(path.join(os.tmpdir(), "lg-vsix-"));
+  const vsix = packagedExtension() ?? path.join(folder, "llama-gauge.vsix");
+  if (packagedExtension() === undefined) await runScript("package.mjs", vsix);
+  await builtProduct();
+  project.provide("vsix", vsix);
+  return () => rm(folder, { recursive: true, force: true });
 }
