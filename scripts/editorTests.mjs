@@ -1,13 +1,12 @@
 // Runs a Mocha suite in VS Code's real extension host:
-// `node scripts/editorTests.mjs [newest|oldest] [part of file names] [--report=file for the counts and failures]`.
-// On Linux x86-64 in the VS Code server and headless Chromium; elsewhere, or with LLAMA_GAUGE_TEST_DESKTOP=1, in a desktop
+// `node scripts/editorTests.mjs [newest|oldest] [part of file names]`; writes what it found to LLAMA_GAUGE_STAGE_REPORT.
+// `npm test` has built the product once for all its stages and says so with LLAMA_GAUGE_VSIX. On Linux x86-64 in the VS Code server and headless Chromium; elsewhere, or with LLAMA_GAUGE_TEST_DESKTOP=1, in a desktop
 // VS Code that is downloaded.
 import { runTests } from "@vscode/test-electron";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { buildProduct } from "./build.mjs";
 import { main, ScriptError } from "./run.mjs";
 import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
@@ -17,7 +16,7 @@ const desktopVersions = { newest: "stable", oldest: "1.100.3" };
 
 /**
  * What the tests of each file did, and what else went wrong.
- * @typedef {{ passed: number, skipped: number, failures: readonly import("./stages.mjs").Failure[] }} FileReport
+ * @typedef {{ passed: number, skipped: number, failures: readonly import("./stageRun.mjs").Failure[] }} FileReport
  * @typedef {{ files: Readonly<Record<string, FileReport>>, problem?: string }} Run
  */
 
@@ -33,10 +32,11 @@ async function runInEditor({ host = "newest", filter = "", suite = "test/editor"
   const report = path.join(folder, "report.json");
   const workspace = path.join(folder, "workspace");
   // of its own, so that two runs at once do not overwrite each other's tests
-  const bundles = path.join(root, "out", `editor-${process.pid}`);
+  mkdirSync(path.join(root, "out"), { recursive: true });
+  const bundles = mkdtempSync(path.join(root, "out/editor-"));
   let problem;
   try {
-    await buildProduct();
+    if (!process.env.LLAMA_GAUGE_VSIX) await buildProduct();
     cpSync(path.join(root, "test/fixtures/workspace"), workspace, { recursive: true });
     await runTests({
       ...(server
@@ -66,7 +66,7 @@ async function runInEditor({ host = "newest", filter = "", suite = "test/editor"
 /**
  * Runs a suite. A file with a failed test is run once more, in a fresh VS Code, before it counts as broken; the output says so.
  * @param {Parameters<typeof runInEditor>[0]} options
- * @returns {Promise<import("./stages.mjs").Counts>}
+ * @returns {Promise<import("./stageRun.mjs").Counts>}
  */
 async function editorTests(options) {
   const first = await runInEditor(options);
@@ -74,7 +74,11 @@ async function editorTests(options) {
   if (failed.length === 0) return editorOutcome(first);
   console.log(`Once more, in a fresh VS Code: ${failed.join(", ")}`);
   const again = await runInEditor({ ...options, filter: failed.join() });
-  return editorOutcome({ files: { ...first.files, ...again.files }, problem: again.problem });
+  const outcome = editorOutcome({ files: { ...first.files, ...again.files }, problem: again.problem });
+  const retried = failed
+    .filter((name) => again.files[name]?.failures.length === 0)
+    .flatMap((name) => first.files[name].failures.map(({ test }) => `${name} > ${test}`));
+  return { ...outcome, retried };
 }
 
 /** The sums. A run with another problem than failed tests, or without a test, has failed whatever VS Code's exit code was. */
@@ -91,13 +95,10 @@ function editorOutcome({ files, problem }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(async () => {
-    const { values, positionals } = parseArgs({
-      options: { report: { type: "string" } },
-      allowPositionals: true,
-    });
-    const [host, filter] = positionals;
+    const [, , host, filter] = process.argv;
+    const report = process.env.LLAMA_GAUGE_STAGE_REPORT;
     const counts = await editorTests({ host, filter, suite: process.env.LLAMA_GAUGE_TEST_SUITE });
-    if (values.report !== undefined) writeFileSync(values.report, JSON.stringify(counts));
+    if (report) writeFileSync(report, JSON.stringify(counts));
     const { passed, failed, skipped, failures } = counts;
     for (const { test, message } of failures) console.error(`${test}: ${message}`);
     console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);

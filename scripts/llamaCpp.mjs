@@ -35,12 +35,13 @@ const suite = "sid";
 const layout = 1;
 
 /**
- * The folder with llama.cpp's programs: LLAMA_CPP_DIR (it, its `bin` or its `build/bin`), else the PATH's, else Debian's.
+ * The folder with llama.cpp's programs: LLAMA_CPP_DIR (it, its `bin` or its `build/bin`), else Debian's, whatever is installed;
+ * the PATH's where Debian's cannot be had.
  * @param {{ say?: (line: string) => void }} [options]
  * @returns {Promise<{ folder: string, version: string }>}
  */
 export async function llamaCpp({ say = () => undefined } = {}) {
-  const folder = fromEnvironment() ?? fromPath() ?? path.join(await fromDebian(say), "bin");
+  const folder = fromEnvironment() ?? (await fromDebian(say).catch(fromPath));
   return { folder, version: await versionOf(folder) };
 }
 
@@ -52,8 +53,10 @@ function fromEnvironment() {
   throw new ScriptError(`LLAMA_CPP_DIR=${named} does not hold ${missingIn(named).join(", ")}.`);
 }
 
-function fromPath() {
-  return (process.env.PATH ?? "").split(path.delimiter).filter(Boolean).find(isComplete);
+function fromPath(otherwise) {
+  const folder = (process.env.PATH ?? "").split(path.delimiter).filter(Boolean).find(isComplete);
+  if (folder === undefined) throw otherwise;
+  return folder;
 }
 
 function isComplete(folder) {
@@ -89,7 +92,7 @@ const advice =
 
 async function fromDebian(say) {
   const { arch, mirror } = await debian();
-  return cachedFolder(`llama.cpp-debian-${suite}-${arch}-v${layout}`, async (folder) => {
+  const folder = await cachedFolder(`llama.cpp-debian-${suite}-${arch}-v${layout}`, async (folder) => {
     say(`Fetching llama.cpp from Debian ${suite} (once, 13 MB) …`);
     const packages = await download(path.join(folder, "apt"), mirror);
     const root = path.join(folder, "root");
@@ -100,6 +103,7 @@ async function fromDebian(say) {
     writeWrappers(folder);
     await versionOf(path.join(folder, "bin"));
   });
+  return path.join(folder, "bin");
 }
 
 /** This machine's architecture, and the mirror it already uses, so that no address is written here. */

@@ -1,5 +1,7 @@
-// `npm test`: fetches what is missing on this machine, then runs every stage. `npm test -- unit ui` runs some of them.
+// `npm test`: fetches what is missing on this machine, then runs every stage. `npm test -- quick` runs those one waits for
+// while working, `npm test -- unit ui` some, `npm test -- ui ladder` the files of a stage with this in their path.
 // The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed.
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { llamaCpp } from "./llamaCpp.mjs";
 import { ensureNodePackages } from "./nodePackages.mjs";
@@ -9,6 +11,7 @@ import { vscodeHost } from "./vscodeHosts.mjs";
 
 const root = path.join(import.meta.dirname, "..");
 const hostsRunHere = process.platform === "linux" && process.arch === "x64";
+const onDesktop = !hostsRunHere || Boolean(process.env.LLAMA_GAUGE_TEST_DESKTOP);
 const say = (line) => console.log(line);
 
 /** What a stage may need, in the order in which it is fetched. */
@@ -20,53 +23,94 @@ const parts = {
     process.env.LLAMA_CPP_DIR = folder;
     say(`llama.cpp ${version}`);
   },
+  vocabularies: async () => {
+    const { callSupport } = await import("./testBundles.mjs");
+    await callSupport("vocabularies/vocabulary", "fetchVocabularies");
+  },
+  /** Once for all stages: the programs in dist/ and an installable extension, which the tests find by this variable. */
+  product: async () => {
+    const [{ buildProduct }, { packageExtension }] = [
+      await import("./build.mjs"),
+      await import("./package.mjs"),
+    ];
+    mkdirSync(path.join(root, "out"), { recursive: true });
+    const folder = mkdtempSync(path.join(root, "out/product-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    await buildProduct();
+    process.env.LLAMA_GAUGE_VSIX = await packageExtension({ target: path.join(folder, "llama-gauge.vsix") });
+  },
   newest: () => (hostsRunHere ? vscodeHost("newest", { say }) : undefined),
   oldest: () => (hostsRunHere ? vscodeHost("oldest", { say }) : undefined),
 };
 
 const bin = (name) => path.join(root, "node_modules", name);
+const check = (...program) => ({ program, result: "exit", needs: ["packages"] });
 const vitest = (...args) => ({
   program: [bin("vitest/vitest.mjs"), "run", "--root", "test", ...args],
-  result: "vitest",
+  result: "report",
+  needs: ["packages"],
+  takesNames: true,
+});
+const editor = (host, ...names) => ({
+  program: ["scripts/editorTests.mjs", host, ...names],
+  result: "report",
+  needs: ["packages", "system", "llamaCpp", "vocabularies", "product", host],
+  fetches: onDesktop,
+});
+const forServers = { needs: ["packages", "system", "llamaCpp", "vocabularies", "product", "newest"] };
+const ui = (...names) => ({
+  ...vitest("--config", "vitest.ui.config.mjs", ...names),
+  ...forServers,
+  elsewhere: !hostsRunHere,
 });
 
+/** In the order in which they start: what takes longest first, so that nothing is waited for alone at the end. */
 const stages = {
-  typecheck: { program: [bin("typescript/bin/tsc"), "-b"], result: "exit", needs: ["packages"] },
-  lint: { program: [bin("eslint/bin/eslint.js"), "."], result: "exit", needs: ["packages"] },
-  format: {
-    program: [bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."],
-    result: "exit",
-    needs: ["packages"],
-  },
-  unit: { ...vitest(), needs: ["packages"] },
-  build: { program: ["scripts/build.mjs"], result: "exit", needs: ["packages"] },
-  integration: {
-    ...vitest("--config", "vitest.integration.config.mjs"),
-    needs: ["packages", "system", "llamaCpp", "newest"],
-  },
-  editor: {
-    program: ["scripts/editorTests.mjs", "newest"],
-    result: "report",
-    needs: ["packages", "system", "llamaCpp", "newest"],
-  },
-  oldest: {
-    program: ["scripts/editorTests.mjs", "oldest", "smoke"],
-    result: "report",
-    needs: ["packages", "system", "llamaCpp", "oldest"],
-  },
-  ui: {
-    ...vitest("--config", "vitest.ui.config.mjs"),
-    needs: ["packages", "system", "llamaCpp", "newest"],
-    elsewhere: !hostsRunHere,
-  },
+  integration: { ...vitest("--config", "vitest.integration.config.mjs"), ...forServers },
+  ui: ui(),
+  /** A user's way through the real server and editor. */
+  walk: ui("mainJob"),
+  editor: { ...editor("newest"), takesNames: true },
+  lint: check(bin("eslint/bin/eslint.js"), "."),
+  unit: vitest(),
+  typecheck: check(bin("typescript/bin/tsc"), "-b"),
+  oldest: editor("oldest", "smoke"),
+  format: check(bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."),
+  measuring: { ...vitest("--config", "vitest.measuring.config.mjs"), ...forServers, alone: true },
 };
+const all = Object.keys(stages).filter((name) => name !== "walk");
+const quick = ["walk", "lint", "unit", "typecheck", "format"];
 
-async function prepare(names) {
+/** The stages that are meant by words, and the parts of file names after them. */
+function asked(words) {
+  const isStage = (word) => word === "quick" || word in stages;
+  const wanted = words.filter(isStage).flatMap((word) => (word === "quick" ? quick : [word]));
+  const files = words.filter((word) => !isStage(word));
+  const takers = wanted.filter((name) => stages[name].takesNames);
+  if (files.length > 0 && takers.length !== 1) {
+    const known = [...Object.keys(stages), "quick"].join(", ");
+    console.error(
+      `No such stage: ${files.join(", ")}. There are: ${known}; a file is named after its stage.`,
+    );
+    process.exit(2);
+  }
+  const names = words.length === 0 ? all : Object.keys(stages).filter((name) => wanted.includes(name));
+  return Object.fromEntries(
+    names.map((name) => [name, takers.includes(name) ? onlyFiles(name, files) : stages[name]]),
+  );
+}
+
+function onlyFiles(name, files) {
+  const stage = stages[name];
+  const args = name === "editor" ? [files.join(",")] : files;
+  return files.length === 0 ? stage : { ...stage, program: [...stage.program, ...args] };
+}
+
+async function prepare(wanted) {
   const start = Date.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const part of Object.keys(parts).filter((part) =>
-    names.some((name) => stages[name].needs.includes(part)),
-  )) {
+  const needed = new Set(Object.values(wanted).flatMap(({ needs }) => needs));
+  for (const part of Object.keys(parts).filter((part) => needed.has(part))) {
     try {
       await parts[part]();
     } catch (error) {
@@ -82,13 +126,7 @@ async function prepare(names) {
 const interrupt = () => process.exit(130);
 process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in stages));
-if (unknown.length > 0) {
-  console.error(`No such stage: ${unknown.join(", ")}. There are: ${Object.keys(stages).join(", ")}.`);
-  process.exit(2);
-}
-const names = Object.keys(stages).filter((name) => asked.length === 0 || asked.includes(name));
-const before = { prepare: await prepare(names) };
+const wanted = asked(process.argv.slice(2));
+const before = { prepare: await prepare(wanted) };
 process.removeListener("SIGINT", interrupt).removeListener("SIGTERM", interrupt);
-await runStages(root, Object.fromEntries(names.map((name) => [name, stages[name]])), { before });
+await runStages(root, wanted, { before });

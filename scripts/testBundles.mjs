@@ -1,7 +1,8 @@
 // Bundles the TypeScript that runs outside of Vitest: test suites for the extension host, the stand-in for VS Code's
 // executable, and the helpers that `npm start` uses.
 import { build } from "esbuild";
-import { chmodSync, readdirSync } from "node:fs";
+import { chmodSync, mkdtempSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
 
 export const root = path.join(import.meta.dirname, "..");
@@ -42,4 +43,16 @@ export async function bundleSupport(name, outdir) {
   await build({ ...shared, entryPoints: [`test/support/${name}.ts`], outfile, banner });
   chmodSync(outfile, 0o755);
   return outfile;
+}
+
+/** Calls a function of a file of test/support, without arguments. */
+export async function callSupport(name, exported) {
+  mkdirSync(path.join(root, "out"), { recursive: true });
+  const work = mkdtempSync(path.join(root, "out/support-"));
+  try {
+    const bundle = createRequire(import.meta.url)(await bundleSupport(name, work));
+    await bundle[exported]();
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
@@ -8,19 +8,25 @@ import { repository } from "../../support/repository";
 async function runSuite(
   name: string,
   env: Readonly<Record<string, string>> = {},
-): Promise<{ exitCode: number | undefined; output: string; lastLine: string }> {
+): Promise<{ exitCode: number | undefined; output: string; lastLine: string; retried: unknown }> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), "lg-report-"));
+  const report = path.join(folder, "report.json");
   const result = await execa(process.execPath, ["scripts/editorTests.mjs", "newest"], {
     cwd: repository,
     env: {
       ...env,
       LLAMA_GAUGE_TEST_SUITE: `test/fixtures/editorSuites/${name}`,
       LLAMA_GAUGE_VSCODE_TIMEOUT_S: "120",
+      LLAMA_GAUGE_STAGE_REPORT: report,
     },
     reject: false,
     all: true,
     timeout: 280_000,
   });
-  return { exitCode: result.exitCode, output: result.all, lastLine: result.stdout.split("\n").at(-1) ?? "" };
+  const { retried } = JSON.parse(await readFile(report, "utf8")) as { readonly retried?: unknown };
+  await rm(folder, { recursive: true });
+  const lastLine = result.stdout.split("\n").at(-1) ?? "";
+  return { exitCode: result.exitCode, output: result.all, lastLine, retried };
 }
 
 describe("a run in the extension host that must not look green", { timeout: 300_000 }, () => {
@@ -59,6 +65,7 @@ describe("a test in the extension host that fails at first", { timeout: 300_000 
     await rm(folder, { recursive: true });
     expect(run.output).toMatch(/at first[^]*Once more, in a fresh VS Code: unsteady\.test\.js\n/);
     expect(run.lastLine).toBe("2 passed, 0 failed, 0 skipped");
+    expect(run.retried).toEqual([expect.stringMatching(/^unsteady\.test\.js > /)]);
     expect(run.exitCode).toBe(0);
   });
 });

@@ -1,42 +1,50 @@
+import { randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { execa } from "execa";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isRunning } from "../../support/isRunning";
 import { repository } from "../../support/repository";
 
 let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(path.join(os.tmpdir(), "lg-stages-"))));
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs stages given as programs; stages named `…Exit` are read by exit code, the others by the report they write. */
+/**
+ * Runs stages given as programs; stages named `…Exit` are read by exit code, the others by the report they write, and those
+ * named `…Alone` run beside no other.
+ */
 async function runStages(
   programs: Readonly<Record<string, string>>,
-  limitMs = 20_000,
+  {
+    limitMs = 20_000,
+    atOnce = 2,
+    env = {},
+  }: { limitMs?: number; atOnce?: number; env?: Record<string, string> } = {},
 ): Promise<{ exitCode: number | undefined; lines: string[] }> {
-  const stages: Record<string, { program: string[]; result: string }> = {};
+  const stages: Record<string, { program: string[]; result: string; alone: boolean }> = {};
   for (const [name, text] of Object.entries(programs)) {
     const file = path.join(folder, `${name}.mjs`);
     await writeFile(file, text);
-    stages[name] = { program: [file], result: name.endsWith("Exit") ? "exit" : "report" };
+    const result = name.endsWith("Exit") ? "exit" : "report";
+    stages[name] = { program: [file], result, alone: name.endsWith("Alone") };
   }
   const runner = path.join(folder, "runner.mjs");
   const module = pathToFileURL(path.join(repository, "scripts/stages.mjs")).href;
   await writeFile(
     runner,
     `import { runStages } from ${JSON.stringify(module)};
-     await runStages(${JSON.stringify(folder)}, ${JSON.stringify(stages)}, { limitMs: ${limitMs} });`,
+     await runStages(${JSON.stringify(folder)}, ${JSON.stringify(stages)}, ${JSON.stringify({ limitMs, atOnce })});`,
   );
-  const result = await execa(process.execPath, [runner], { reject: false, timeout: 50_000 });
+  const result = await execa(process.execPath, [runner], { reject: false, timeout: 50_000, env });
   return { exitCode: result.exitCode, lines: result.stdout.split("\n") };
 }
 
 /** A program that reports this. */
 const reporting = (counts: object): string =>
   `import { writeFileSync } from "node:fs";
-   writeFileSync(process.argv[2].slice("--report=".length), ${JSON.stringify(JSON.stringify(counts))});`;
+   writeFileSync(process.env.LLAMA_GAUGE_STAGE_REPORT, ${JSON.stringify(JSON.stringify(counts))});`;
 const good = reporting({ passed: 3, failed: 0, skipped: 1 });
 
 describe("the stages of npm test", () => {
@@ -66,23 +74,64 @@ describe("the stages of npm test", () => {
     ["cannot be read", "const"],
   ])("count a stage that %s as failed, and go on with the next", async (what, program) => {
     const limitMs = what === "never ends" ? 4000 : 20_000;
-    const { exitCode, lines } = await runStages({ bad: program, next: good }, limitMs);
+    const { exitCode, lines } = await runStages({ bad: program, next: good }, { limitMs });
     expect(lines.at(-1)).toMatch(/^[36] passed, 1 failed, [1-3] skipped$/);
     expect(exitCode).toBe(1);
   });
 
   it("leave nothing running that a stage has started", async () => {
-    const pidFile = path.join(folder, "pid");
+    // in a namespace of its own its process has another id
+    const time = `600.${randomInt(1e9)}`;
     const { exitCode } = await runStages({
-      careless: `import { spawn } from "node:child_process";
-        const child = spawn("sleep", ["600"], { stdio: "ignore" });
-        child.unref();
-        writeFileSync(${JSON.stringify(pidFile)}, String(child.pid));
+      careless: `import { execFileSync, spawn } from "node:child_process";
+        spawn("sleep", ["${time}"], { stdio: "ignore" }).unref();
+        while (!execFileSync("ps", ["-axo", "args"], { encoding: "utf8" }).includes("sleep ${time}")) ;
         ${good}`,
     });
     expect(exitCode).toBe(0);
-    const pid = Number(await readFile(pidFile, "utf8"));
     // it was killed, and dies when the system comes to it
-    await expect.poll(() => isRunning(pid)).toBe(false);
+    await expect
+      .poll(async () => (await execa("ps", ["-axo", "args"])).stdout)
+      .not.toContain(`sleep ${time}`);
+  });
+
+  it("say what passed only when it was tried again, and how often that happened", async () => {
+    const shaky = reporting({
+      passed: 3,
+      failed: 0,
+      skipped: 0,
+      retried: ["panel > draws", "panel > saves"],
+    });
+    const { exitCode, lines } = await runStages({ ui: shaky, next: good });
+    expect(lines).toContain("passed only when tried again in ui: panel > saves");
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^ui +\d+ s {2}3 passed, 0 failed, 0 skipped, 2 retried$/),
+    );
+    expect(lines.at(-1)).toBe("6 passed, 0 failed, 1 skipped");
+    expect(exitCode).toBe(0);
+  });
+
+  it("run beside each other where they cannot see each other, except for those that measure time", async () => {
+    const marks = path.join(folder, "marks");
+    // it ends when all others it may meet have begun
+    const meeting = (name: string, others: number): string => `
+      import { appendFileSync, readFileSync } from "node:fs";
+      appendFileSync(${JSON.stringify(marks)}, "${name} begins\\n");
+      const begun = () => readFileSync(${JSON.stringify(marks)}, "utf8").match(/begins/g).length;
+      for (const end = Date.now() + 10_000; begun() < ${others} && Date.now() < end; )
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      appendFileSync(${JSON.stringify(marks)}, "${name} ends\\n");
+      ${good}`;
+    const { lines } = await runStages({
+      clockAlone: meeting("clock", 1),
+      left: meeting("left", 2),
+      right: meeting("right", 2),
+    });
+    const order = (await readFile(marks, "utf8")).trim().split("\n");
+    expect(order.slice(-2)).toEqual(["clock begins", "clock ends"]);
+    const seen = lines.some((line) => line.startsWith("The tests see this machine"));
+    expect(order.slice(0, 2).toSorted()).toEqual(
+      seen ? ["left begins", "left ends"] : ["left begins", "right begins"],
+    );
   });
 });
