@@ -34,7 +34,7 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
       `The tests see this machine's processes and ports: ${seen}. Where a llama-server runs, some of them fail.`,
     );
   }
-  const rows = Object.entries(before).map(([name, row]) => ({ name, ...row }));
+  const rows = { ...before };
   const several = Object.keys(stages).length > 1;
   const run = async (name) => {
     const begin = Date.now();
@@ -45,7 +45,7 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
       limitMs,
       say: several ? (line) => say(`${name} | ${line}`) : say,
     });
-    rows.push({ name, counts, seconds: seconds(begin) });
+    rows[name] = { counts, seconds: seconds(begin) };
     if (several) say(`=== ${name}: ${describe(counts)}, ${seconds(begin)}`);
   };
   const names = Object.keys(stages);
@@ -60,7 +60,8 @@ export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_0
     run,
   );
   say(`\n=== all stages, ${seconds(start)}`);
-  process.exitCode = summary(rows);
+  const inOrder = [...Object.keys(before), ...names].map((name) => ({ name, ...rows[name] }));
+  process.exitCode = summary(inOrder);
 }
 
 /** As many at once as given, in their order. */
