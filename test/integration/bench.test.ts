@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
@@ -17,7 +17,6 @@ import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
 import { isRunning } from "../support/isRunning";
 import { llamaProgram } from "../support/llamaCpp";
-import { repository } from "../support/repository";
 
 const signal = new AbortController().signal;
 let program = "";
@@ -32,7 +31,6 @@ beforeAll(async () => {
   server = await llamaProgram("llama-server");
   tiny = await forgedModel();
   folder = await mkdtemp(path.join(os.tmpdir(), "bench-"));
-  await mkdir(path.join(repository, "out"), { recursive: true });
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -116,14 +114,7 @@ describe("one run of llama-bench", () => {
   });
 
   it("leaves no process behind when its own host is killed", async () => {
-    const host = await bundledProgram(`
-      import { runLlamaBench } from "./src/node/llamaBench";
-      await runLlamaBench({
-        program: process.argv[2], arguments: ["-m", process.argv[3], "-t", "1"],
-        depths: [8192], promptTokens: [128], generatedTokens: 4, repetitions: 1, timeoutSeconds: 60,
-        onStart: (pid) => console.log(pid),
-      }, new AbortController().signal);
-    `);
+    const host = await bundledProgram("runBench");
     const running = execa(process.execPath, [host.file, program, model], { reject: false, buffer: false });
     const [first] = (await once(running.stdout, "data")) as [Buffer];
     const pid = Number(first.toString());

@@ -1,24 +1,15 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { expect, it } from "vitest";
 import { HistoryStore } from "../../src/app/historyStore";
 import { bundledProgram } from "../support/bundled";
-import { repository } from "../support/repository";
 
 it("stays readable when the process that writes it is killed, again and again", async () => {
-  await mkdir(path.join(repository, "out"), { recursive: true });
   const folder = await mkdtemp(path.join(os.tmpdir(), "history-"));
-  const writer = await bundledProgram(`
-    import { HistoryStore } from "./src/node/historyStore";
-    const store = new HistoryStore(process.argv[2]);
-    for (let i = 0; ; i++) {
-      await store.append({ version: 1, id: process.argv[3] + i, kind: "probe", at: i, tool: "t", raw: "x".repeat(200_000) });
-      console.log(i);
-    }
-  `);
+  const writer = await bundledProgram("writeHistory");
   try {
     const store = new HistoryStore(folder);
     let written = 0;
@@ -27,7 +18,7 @@ it("stays readable when the process that writes it is killed, again and again", 
       let last = -1;
       running.stdout.on(
         "data",
-        (data: Buffer) => (last = Number(data.toString().trim().split("\\n").at(-1))),
+        (data: Buffer) => (last = Number(data.toString().trim().split("\n").at(-1))),
       );
       while (last < 5) await once(running.stdout, "data");
       running.kill("SIGKILL");

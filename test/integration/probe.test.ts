@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
@@ -15,7 +15,6 @@ import { lookAtServer } from "../../src/node/llamaServer/slotLook";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
-import { repository } from "../support/repository";
 
 const signal = new AbortController().signal;
 let server: LlamaServerProcess;
@@ -112,15 +111,7 @@ describe("the probe of a running server", () => {
   it("is written down while it runs: its host may be killed, too", async () => {
     await until(async () => (await slots()).every((s) => !s.is_processing));
     const folder = await mkdtemp(path.join(os.tmpdir(), "probe-"));
-    await mkdir(path.join(repository, "out"), { recursive: true });
-    const host = await bundledProgram(`
-      import { probeAndRemember } from "./src/node/depthProbe";
-      import { HistoryStore } from "./src/node/historyStore";
-      const [, , url, folder] = process.argv;
-      await probeAndRemember(
-        { url, launch: {}, budgetSeconds: 120, onPlan: () => console.log("planned") },
-        new HistoryStore(folder), new AbortController().signal);
-    `);
+    const host = await bundledProgram("probeServer");
     try {
       const running = execa(process.execPath, [host.file, server.url, folder], {
         reject: false,

@@ -1,13 +1,8 @@
-import { mkdir } from "node:fs/promises";
-import path from "node:path";
 import { execa } from "execa";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { MonitorReport } from "../../src/core/monitor/monitorSample";
 import { bundledProgram } from "../support/bundled";
-import { repository } from "../support/repository";
 import { slowness } from "../support/slowness";
-
-beforeAll(() => mkdir(path.join(repository, "out"), { recursive: true }));
 
 /** A process that computes and nothing else, and whose name can be recognised. */
 function startHog() {
@@ -20,13 +15,7 @@ function startHog() {
 describe("the watch over this machine", () => {
   it("names a process that takes the CPU, unless it is the measured one", async () => {
     const hog = startHog();
-    const program = await bundledProgram(`
-      import { startMonitor } from "./src/node/monitor";
-      const monitor = startMonitor({ intervalSeconds: 0.3 });
-      if (process.argv[2] === "measured") monitor.measure(Number(process.argv[3]));
-      await new Promise((resolve) => setTimeout(resolve, 4000));
-      console.log(JSON.stringify(await monitor.stop()));
-    `);
+    const program = await bundledProgram("watchMachine");
     try {
       const watch = async (role: string): Promise<MonitorReport> => {
         const { stdout } = await execa(process.execPath, [program.file, role, String(hog.pid)]);
@@ -48,17 +37,7 @@ describe("the watch over this machine", () => {
   });
 
   it("costs less than 1 % of one core", async () => {
-    const program = await bundledProgram(`
-      import { startMonitor } from "./src/node/monitor";
-      const monitor = startMonitor();
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      const before = process.cpuUsage();
-      const start = performance.now();
-      await new Promise((resolve) => setTimeout(resolve, 12_000));
-      const { user, system } = process.cpuUsage(before);
-      console.log((user + system) / 1000 / (performance.now() - start));
-      await monitor.stop();
-    `);
+    const program = await bundledProgram("costOfWatching");
     try {
       let least = Infinity;
       // the least of some tries: what shares a core with others takes more of its time

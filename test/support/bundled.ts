@@ -1,17 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
 import { repository } from "./repository";
 
-/** A program in a file of its own, made from TypeScript that imports from `src`; for tests that kill or measure it. */
+/** A program of test/support/programs in a file of its own; for tests that kill or measure it. */
 export async function bundledProgram(
-  source: string,
+  name: string,
 ): Promise<{ readonly file: string; remove(): Promise<void> }> {
   // Inside the repository, so that the packages it imports are found.
+  await mkdir(path.join(repository, "out"), { recursive: true });
   const folder = await mkdtemp(path.join(repository, "out", "program-"));
   const file = path.join(folder, "program.mjs");
   await build({
-    stdin: { contents: source, resolveDir: repository, loader: "ts" },
+    entryPoints: [path.join(repository, "test/support/programs", `${name}.ts`)],
     bundle: true,
     platform: "node",
     format: "esm",
