@@ -1,4 +1,4 @@
-import type { ExtensionContext } from "vscode";
+import { workspace, type ExtensionContext } from "vscode";
 import { registerCommands } from "./client/editor/commands";
 import { commandTable } from "./client/commandTable";
 import { showInContextKeys } from "./client/editor/contextKeys";
@@ -18,11 +18,10 @@ import { StatusBar } from "./client/statusBar/statusBar";
 import { TokenTreeView } from "./client/estimate/tokenTreeView";
 import { WhatIfDesk } from "./client/panel/whatIfDesk";
 import { extensionAdapters } from "./extensionAdapters";
-import { startLadders } from "./extensionLadder";
-import { languageOutside } from "./extensionLanguage";
+import { startLadders } from "./client/ladder/startLadders";
+import { startSpeed } from "./client/speed/startSpeed";
+import { deferred } from "./core/deferred";
 import { memoryLook, watchMemory } from "./extensionMemory";
-import { startSpeed } from "./extensionSpeed";
-import { startOutside } from "./extensionStart";
 
 /** Builds the adapters, the gauge and its surfaces; what is heavy is loaded when it is first used. */
 export function activate(context: ExtensionContext): void {
@@ -34,7 +33,17 @@ export function activate(context: ExtensionContext): void {
   const keys = new ApiKeys(context.secrets);
   const { version } = context.extension.packageJSON as { readonly version: string };
   const cacheFolder = context.globalStorageUri.fsPath;
-  const starter = store.add(new ServerStarter(startOutside(() => settings.value, context.logUri.fsPath)));
+  const host = {
+    ...{ log, cacheFolder, version, logFolder: context.logUri.fsPath },
+    settings: () => settings.value,
+    trusted: () => workspace.isTrusted,
+    apiKey: (url: string) => keys.get(url),
+    attachedServer: () => starter.attached,
+    situation: (signal: AbortSignal) => adapters.surroundings(signal),
+    shownSituation: () => adapters.lastParts(),
+  };
+  const serverStart = deferred(async () => new (await import("./app/startServer")).ServerStart(host));
+  const starter = store.add(new ServerStarter(serverStart));
   const sightings = store.add(new ServerSightings());
   const nearby = { attached: () => starter.attached, addresses: () => sightings.addresses() };
   const adapters = store.add(extensionAdapters({ settings, keys, log, cacheFolder, version, nearby }));
@@ -48,17 +57,14 @@ export function activate(context: ExtensionContext): void {
   const editorTokens = store.add(new ActiveEditorTokens(adapters.outside.countText));
   store.add(new StatusBar(gauge, editorTokens, memory));
   store.add(new TokenTreeView(gauge));
-  store.add(startLadders({ gauge, panel, log, keys, starter, adapters, cacheFolder, version }));
+  const ladders = deferred(async () => new (await import("./app/ladders")).Ladders(host));
+  store.add(startLadders({ gauge, panel, log, ladders }));
 
-  const speed = store.add(startSpeed({ gauge, panel, settings, keys, log, adapters, cacheFolder }));
+  const speed = deferred(async () => new (await import("./app/speed")).Speed(host));
+  const { probes } = store.add(startSpeed({ gauge, panel, log, speed, probes: adapters.outside }));
 
-  const answerReserve = (): number => settings.value.answerReserveTokens;
-  const outsideOfPresets = languageOutside({
-    historyFolder: cacheFolder,
-    answerReserve,
-    marginBytes: () => settings.value.marginBytes,
-  });
-  const presets = store.add(startLanguageClient(context.extensionUri, log, outsideOfPresets));
+  const costs = deferred(async () => new (await import("./app/presetCosts")).PresetCosts(host));
+  const presets = store.add(startLanguageClient(context.extensionUri, log, costs));
 
   store.add(keepUpToDate(gauge));
   store.add(settings.onDidChange(() => gauge.markStale()));
@@ -77,7 +83,7 @@ export function activate(context: ExtensionContext): void {
     registerCommands(
       commandTable({
         ...{ version, gauge, panel, settings, keys, starter, log },
-        outside: { ...adapters.outside, ...speed.probes },
+        outside: { ...adapters.outside, ...probes },
         refreshPresets: () => presets.refresh(),
       }),
       log,

@@ -139,8 +139,9 @@ export class Estimates {
     const { server, launch } = parts;
     const budget = { budgetSeconds: settings.probeSeconds };
     if (!server.known) {
-      const { benchProbe } = await import("./extensionBench");
-      return benchProbe(parts, settings, report, await this.history(), signal);
+      const { benchProbe } = await import("./app/benchSetup");
+      const host = { settings: () => settings, trusted: () => workspace.isTrusted };
+      return benchProbe(parts, host, report, await this.history(), signal);
     }
     const { probeAndRemember } = await import("./app/probe");
     const { url, role, model } = server.value.facts;

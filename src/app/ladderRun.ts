@@ -17,7 +17,7 @@ import { count, say, type Text } from "../core/text";
 import { UserError } from "../core/userError";
 import { fillerOf, type FillerSource } from "../node/ladder/ladderFiller";
 import { LadderServer } from "../node/ladder/ladderServer";
-import { findServer, machineOf, setupOf, type FoundServer } from "../node/ladder/ladderSetup";
+import { findServerProcess, machineOf, setupOf, type ServerProcess } from "../node/ladder/ladderSetup";
 import { runStep } from "../node/ladder/ladderStep";
 import { LadderStore } from "../node/ladder/ladderStore";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
@@ -64,7 +64,10 @@ export async function runLadder(request: LadderRequest, signal: AbortSignal): Pr
 }
 
 /** SHA-256 of a plan's canonical text, shortened. */
-export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** Equal for plans that ask the same. */
+export const planHashOf = (plan: LadderPlan): string => hashOf(planIdentity(plan));
 
 /** What the server itself says: a reply without it proves nothing. */
 const told: ReadonlySet<string> = new Set(["build", "weightsBytes", "parameters", "machine", "program"]);
@@ -104,7 +107,7 @@ class LadderRun {
     const facts = await this.#http.facts(this.signal);
     this.#refuseSleeping(facts);
     checkFits(plan, facts);
-    const found = await findServer(this.#http.url, this.signal);
+    const found = await findServerProcess(this.#http.url, this.signal);
     const stored = await this.#store?.read(this.signal);
     const begins = this.#header(facts, found);
     if (stored !== undefined) this.#goOn(stored.header, begins, stored.steps);
@@ -178,7 +181,7 @@ class LadderRun {
   async #step(
     step: PlannedStep,
     prompt: RungPrompt,
-    { found, opensThinking }: { readonly found: FoundServer; readonly opensThinking: boolean },
+    { found, opensThinking }: { readonly found: ServerProcess; readonly opensThinking: boolean },
   ): Promise<LadderStep> {
     const { plan, logFile, now, onProgress, lookSeconds = 1 } = this.request;
     const none = { kind: "step" as const, ...step, at: now(), seconds: 0, sentTokens: prompt.prompt.length };
@@ -252,14 +255,14 @@ class LadderRun {
   }
 
   /** One that was restarted with other options, or that loads another model, would be measured under this one's name. */
-  async #refuseOtherServer({ setup }: LadderHeader, found: FoundServer): Promise<void> {
+  async #refuseOtherServer({ setup }: LadderHeader, found: ServerProcess): Promise<void> {
     const facts = await this.#http.facts(this.signal).catch((cause: unknown) => {
       this.signal.throwIfAborted();
       if (cause instanceof UserError) return undefined; // dead: the step itself will say how
       throw cause;
     });
     if (facts === undefined) return;
-    const now = setupOf(facts, found.local ? await findServer(this.#http.url, this.signal) : found);
+    const now = setupOf(facts, found.local ? await findServerProcess(this.#http.url, this.signal) : found);
     const changed = changedFields(setup, now);
     if (changed.length === 0) return;
     throw new UserError(
@@ -278,7 +281,7 @@ class LadderRun {
     );
   }
 
-  #header(facts: ServerFacts, found: FoundServer): LadderHeader {
+  #header(facts: ServerFacts, found: ServerProcess): LadderHeader {
     const { plan, planFolder, label, tool, now } = this.request;
     return {
       kind: "ladder",
@@ -286,7 +289,7 @@ class LadderRun {
       tool,
       at: now(),
       plan,
-      planHash: hashOf(planIdentity(plan)),
+      planHash: planHashOf(plan),
       criteriaHash: hashOf(criteriaText(plan)),
       setup: setupOf(facts, found),
       machine: machineOf(),

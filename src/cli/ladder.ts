@@ -5,7 +5,7 @@ import { ladderReport, type LadderReport } from "../core/ladder/report/ladderRep
 import { planTextFor } from "../core/ladder/plan/planText";
 import type { LadderRecord } from "../core/ladder/score/record";
 import { ladderMarkdown } from "../core/ladder/report/reportMarkdown";
-import { recallText } from "../core/ladder/score/judge";
+import { recallText } from "../core/ladder/score/judgeLadder";
 import { useText, type FolderTokens } from "../core/ladder/score/recommend";
 import { reportJson } from "../core/ladder/report/reportJson";
 import { say } from "../core/text";

@@ -7,11 +7,12 @@ import type { CodeLens, CompletionItem, Diagnostic, Hover, Position } from "vsco
 import { speedFlags } from "../../src/core/llamaBench/benchArguments";
 import type { SectionCommand } from "../../src/core/protocol/serverRequests";
 import type { Finding } from "../../src/core/preset/finding";
-import { languageOutside } from "../../src/extensionLanguage";
+import { PresetCosts } from "../../src/app/presetCosts";
 import { HistoryStore } from "../../src/app/historyStore";
 import { cliJson } from "../support/cli";
 import { forgedModel } from "../support/forge/forgeModel";
 import { removeBuiltServer, trusted, withEditor, type LanguageEditor } from "../support/languageEditor";
+import { sampleSettings } from "../support/sampleSettings";
 
 let folder: string;
 let model: string;
@@ -37,11 +38,10 @@ afterAll(async () => {
   await removeBuiltServer();
 });
 
-const outside = (): ReturnType<typeof languageOutside> =>
-  languageOutside({
-    historyFolder: path.join(folder, "history"),
-    answerReserve: () => 512,
-    marginBytes: () => undefined,
+const outside = (): PresetCosts =>
+  new PresetCosts({
+    cacheFolder: path.join(folder, "history"),
+    settings: () => sampleSettings({ answerReserveTokens: 512 }),
   });
 const uriOf = (name: string): string => pathToFileURL(path.join(folder, name)).href;
 /** The first look at a machine's devices takes a while on a busy one. */

@@ -11,7 +11,7 @@ import type { RequestTiming } from "../../src/core/prefill/liveTimings";
 import { UserError } from "../../src/core/userError";
 import { HistoryStore } from "../../src/app/historyStore";
 import { runServerProbe } from "../../src/app/serverProbe";
-import { lookAtServer } from "../../src/node/llamaServer/slotLook";
+import { readServerActivity } from "../../src/node/llamaServer/serverActivity";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
@@ -192,7 +192,7 @@ describe("a look at the server while somebody else uses it", () => {
     const timings: RequestTiming[] = [];
     const prompt = prefill(4096, 7);
     await until(async () => {
-      const { slots: found = [], at } = await lookAtServer({ url: server.url, counters: true }, signal);
+      const { slots: found = [], at } = await readServerActivity({ url: server.url, counters: true }, signal);
       const { reading, finished, busy } = watch.see(found, at);
       depths.push(...reading.map(({ progress }) => progress.at(-1)?.processed ?? 0));
       timings.push(...finished);
@@ -211,7 +211,7 @@ describe("a look at the server while somebody else uses it", () => {
   });
 
   it("gives nothing where the server does not tell, and never fails", async () => {
-    const look = await lookAtServer({ url: "http://127.0.0.1:9", counters: true }, signal);
+    const look = await readServerActivity({ url: "http://127.0.0.1:9", counters: true }, signal);
     expect(look.slots).toBeUndefined();
     expect(look.counters).toBeUndefined();
   });

@@ -13,7 +13,7 @@ import {
   type PublishDiagnosticsParams,
   type Range,
 } from "vscode-languageserver/node";
-import type { LanguageClientOutside } from "../../src/client/language/languageClient";
+import type { PresetQuestions } from "../../src/client/language/languageClient";
 import {
   requests,
   type CachedModelRequest,
@@ -60,7 +60,7 @@ export class LanguageEditor {
 
   static async open(
     settings: ServerSettings = trusted,
-    outside: LanguageClientOutside = {},
+    questions: PresetQuestions = {},
   ): Promise<LanguageEditor> {
     bundle ??= builtServer();
     const child = fork(await bundle, ["--node-ipc"], { stdio: "ignore" });
@@ -68,17 +68,17 @@ export class LanguageEditor {
     const { signal } = new AbortController();
     connection.onRequest(
       requests.modelFacts,
-      async ({ path: file }: ModelFactsRequest) => (await outside.modelFacts?.(file, signal)) ?? null,
+      async ({ path: file }: ModelFactsRequest) => (await questions.modelFacts?.(file, signal)) ?? null,
     );
     connection.onRequest(
       requests.sectionCost,
-      async (request: SectionCostRequest) => (await outside.sectionCost?.(request, signal)) ?? null,
+      async (request: SectionCostRequest) => (await questions.sectionCost?.(request, signal)) ?? null,
     );
     connection.onRequest(
       requests.cachedModel,
-      async (request: CachedModelRequest) => (await outside.cachedModel?.(request, signal)) ?? null,
+      async (request: CachedModelRequest) => (await questions.cachedModel?.(request, signal)) ?? null,
     );
-    connection.onRequest(requests.repositories, async () => (await outside.repositories?.(signal)) ?? []);
+    connection.onRequest(requests.repositories, async () => (await questions.repositories?.(signal)) ?? []);
     connection.listen();
     const { capabilities } = await connection.sendRequest<InitializeResult>("initialize", {
       processId: process.pid,
@@ -134,9 +134,9 @@ export class LanguageEditor {
 export async function withEditor(
   work: (editor: LanguageEditor) => Promise<void>,
   settings?: ServerSettings,
-  outside?: LanguageClientOutside,
+  questions?: PresetQuestions,
 ): Promise<void> {
-  const editor = await LanguageEditor.open(settings, outside);
+  const editor = await LanguageEditor.open(settings, questions);
   try {
     await work(editor);
   } finally {

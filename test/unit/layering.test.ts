@@ -83,6 +83,29 @@ export function wrongArrows(file: string, text: string): string[] {
   });
 }
 
+/** Pairs of the client's rooms that import each other, also where it is only types. */
+export function clientCircles(files: readonly { readonly file: string; readonly text: string }[]): string[] {
+  const client = path.join(src, "client");
+  const roomIn = (file: string): string | undefined => {
+    const [first, ...rest] = path.relative(client, file).split(path.sep);
+    return first === ".." || rest.length === 0 ? undefined : first;
+  };
+  const arrows = new Set(
+    files.flatMap(({ file, text }) =>
+      importsOf(file, text).map(({ specifier }) => {
+        const target = specifier.startsWith(".")
+          ? roomIn(path.resolve(path.dirname(file), specifier))
+          : undefined;
+        return `${roomIn(file)} ${target}`;
+      }),
+    ),
+  );
+  return Array.from(arrows).filter((arrow) => {
+    const [from = "", to = ""] = arrow.split(" ");
+    return from < to && to !== "undefined" && from !== "undefined" && arrows.has(`${to} ${from}`);
+  });
+}
+
 describe("the walls of the house", () => {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -91,6 +114,16 @@ describe("the walls of the house", () => {
   it("has only arrows towards core", () => {
     expect(files.length).toBeGreaterThan(10);
     expect(files.flatMap((file) => wrongArrows(file, readFileSync(file, "utf8")))).toEqual([]);
+  });
+
+  it("has no two rooms of the client that import each other", () => {
+    const client = files.filter((file) => roomOf(file) === "client");
+    expect(clientCircles(client.map((file) => ({ file, text: readFileSync(file, "utf8") })))).toEqual([]);
+    const two = [
+      { file: path.join(src, "client/panel/x.ts"), text: 'import type { A } from "../ladder/a";' },
+      { file: path.join(src, "client/ladder/a.ts"), text: 'import { x } from "../panel/x";' },
+    ];
+    expect(clientCircles(two)).toEqual(["ladder panel"]);
   });
 
   it.each([

@@ -1,7 +1,12 @@
 import { window, workspace, type TextDocument } from "vscode";
 import { isAbort } from "../editor/cancellation";
-import type { EditorTokens } from "../statusBar/statusView";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
+
+/** The text in the active editor. */
+export interface EditorTokens {
+  readonly name: string;
+  readonly tokens: number;
+}
 
 const pauseMs = 400;
 /** Larger texts are not counted at every pause of typing. */

@@ -2,7 +2,7 @@ import { ProgressLocation, window } from "vscode";
 import { say } from "../../core/text";
 import type { EstimateRequest } from "./estimator";
 import type { EstimateOutcome, Gauge } from "./gauge";
-import { progressText } from "../statusBar/statusView";
+import { countingProgressText } from "../../core/report/countingProgressText";
 import { localized } from "../editor/vscodeText";
 
 const patienceMs = 1000;
@@ -36,7 +36,7 @@ async function showProgress(gauge: Gauge, label: string, outcome: Promise<unknow
       const onChange = gauge.onDidChange((state) => {
         if (state.status !== "counting") return;
         progress.report({
-          message: localized(progressText(state.progress.filesDone, state.progress.tokens)),
+          message: localized(countingProgressText(state.progress)),
         });
       });
       try {

@@ -4,6 +4,7 @@ import type { FolderTokens } from "../../core/ladder/score/recommend";
 import { isResumable, shownOf, type ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { cancellable } from "../editor/cancellable";
 import { toAbortSignal } from "../editor/cancellation";
 import type { CommandTable } from "../editor/commands";
 import type { Gauge } from "../estimate/gauge";
@@ -29,7 +30,7 @@ export type LadderCommandId =
 export interface LadderCommandParts {
   readonly desk: LadderDesk;
   readonly gauge: Gauge;
-  readonly panel: GaugePanel;
+  readonly panel: Pick<GaugePanel, "show">;
 }
 
 export function ladderCommands({
@@ -37,8 +38,7 @@ export function ladderCommands({
   gauge,
   panel,
 }: LadderCommandParts): Pick<CommandTable, LadderCommandId> {
-  const { outside } = desk;
-  const signal = (): AbortSignal => new AbortController().signal;
+  const { ladders } = desk;
 
   async function run(
     wanted: Parameters<typeof runLadderTask>[1],
@@ -81,7 +81,7 @@ export function ladderCommands({
       const title = localized(say`Asking the server what it can hold`);
       const text = await window.withProgress(
         { location: ProgressLocation.Notification, title, cancellable: true },
-        (_, token) => outside.planText(toAbortSignal(token)),
+        (_, token) => ladders.planText(toAbortSignal(token)),
       );
       await newPlan(text);
     },
@@ -93,11 +93,11 @@ export function ladderCommands({
       const text = document.getText();
       const label = labelOf(document);
       const ask = args[1] !== "unasked";
-      const former = await outside.samePlan(text, signal());
+      const former = await stored((signal) => ladders.samePlan(text, signal));
       if (ask && former !== undefined && isResumable(former)) {
-        const chosen = await goOnOrAnew(former);
+        const chosen = await resumeOrAnew(former);
         if (chosen === undefined) return undefined;
-        if (chosen === "goOn") return run({ kind: "goOn", id: former.id }, label, ask);
+        if (chosen === "resume") return run({ kind: "resume", id: former.id }, label, ask);
       }
       const planFolder = folderOf(document.uri) ?? workspaceFolder() ?? "";
       return run({ kind: "new", text, label, planFolder }, label, ask);
@@ -105,7 +105,7 @@ export function ladderCommands({
     "llamaGauge.resumeLadder": async (...args) => {
       refuseUntrusted();
       const { id, label } = await onShow();
-      return run({ kind: "goOn", id }, label, args[0] !== "unasked");
+      return run({ kind: "resume", id }, label, args[0] !== "unasked");
     },
     "llamaGauge.cancelLadder": () => desk.cancel(),
     "llamaGauge.showLadder": async () => {
@@ -125,19 +125,21 @@ export function ladderCommands({
           say`Run the same plan with one setting changed, then choose both.`,
         );
       }
-      await openText(await outside.compare(older.id, newer.id, signal()), "markdown");
+      await openText(await stored((signal) => ladders.compare(older.id, newer.id, signal)), "markdown");
     },
     "llamaGauge.exportLadderReport": async (...args) => {
       const { id } = await onShow();
       const format = args[0] === "markdown" || args[0] === "json" ? args[0] : await chooseFormat();
-      return format && openText(await outside.report(id, format, folder(), signal()), format);
+      if (format === undefined) return undefined;
+      const report = await stored((signal) => ladders.report(id, format, folder(), signal));
+      return openText(report, format);
     },
-    "llamaGauge.diagnoseLongContext": () => diagnoseLongContext(outside, folder()?.tokens),
+    "llamaGauge.diagnoseLongContext": () => diagnoseLongContext(ladders, folder()?.tokens),
   };
 
   /** Newest first, as many as were chosen. */
   async function pickLadders(title: string, many: boolean): Promise<readonly ShownLadder[]> {
-    const kept = await outside.kept(signal());
+    const kept = await stored((signal) => ladders.kept(signal));
     if (kept.length === 0) await onShow();
     const items = kept.map(ladderItem);
     const chosen = many
@@ -147,6 +149,9 @@ export function ladderCommands({
     return (Array.isArray(chosen) ? chosen : [chosen]).map((item: LadderItem) => item.ladder);
   }
 }
+
+const stored = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  cancellable(say`Reading the stored ladders`, read);
 
 interface LadderItem extends QuickPickItem {
   readonly ladder: ShownLadder;
@@ -162,12 +167,12 @@ function ladderItem(ladder: ShownLadder): LadderItem {
   };
 }
 
-async function goOnOrAnew({ steps }: ShownLadder): Promise<"goOn" | "anew" | undefined> {
+async function resumeOrAnew({ steps }: ShownLadder): Promise<"resume" | "anew" | undefined> {
   const items = [
     {
       label: localized(say`Go on`),
       detail: localized(say`${count(steps.done)} of ${count(steps.planned)} runs are stored already.`),
-      choice: "goOn" as const,
+      choice: "resume" as const,
     },
     {
       label: localized(say`Begin anew`),

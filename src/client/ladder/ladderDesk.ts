@@ -1,87 +1,67 @@
-import type { PlanProblem } from "../../core/ladder/plan/planProblem";
-import type { LadderCost } from "../../core/ladder/score/feasibility";
-import type { ReadFacts } from "../../core/ladder/diagnosis/diagnosisFacts";
-import type { FolderTokens } from "../../core/ladder/score/recommend";
+import type { LadderFollower, Ladders, WantedLadder } from "../../app/ladders";
 import {
   isResumable,
   shownOf,
-  type LadderProgress,
   type LadderState,
   type ShownLadder,
 } from "../../core/ladder/report/shownLadder";
+import type { ToPanel } from "../../core/protocol/panelMessages";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { setContextKey } from "../editor/contextKeys";
 import { Emitter, type Disposable } from "../editor/lifecycle";
+import type { PanelPart } from "../panel/panelPart";
 
-/** What a ladder is run from. */
-export type LadderRequest = (
-  | {
-      readonly kind: "new";
-      /** Of the plan file. */
-      readonly text: string;
-      readonly label: string;
-      readonly planFolder: string;
-    }
-  /** Behind the last stored run. */
-  | { readonly kind: "goOn"; readonly id: string }
-) & {
-  /** Before the first request; a rejection ends the ladder before it began. */
-  readonly onCost: (cost: LadderCost, leftSteps: number) => Promise<void>;
-  readonly onChange: (progress: LadderProgress, ladder: ShownLadder | undefined) => void;
-};
-
-export interface LadderOutside {
-  /** A plan for the server in use. */
-  readonly planText: (signal: AbortSignal) => Promise<string>;
-  readonly checkPlan: (text: string) => Promise<PlanProblem | undefined>;
-  /** Newest first. */
-  readonly kept: (signal: AbortSignal) => Promise<readonly ShownLadder[]>;
-  /** The newest ladder of exactly this plan. @throws UserError where it is none */
-  readonly samePlan: (text: string, signal: AbortSignal) => Promise<ShownLadder | undefined>;
-  readonly run: (request: LadderRequest, signal: AbortSignal) => Promise<ShownLadder>;
-  readonly report: (
-    id: string,
-    format: "markdown" | "json",
-    folder: FolderTokens | undefined,
-    signal: AbortSignal,
-  ) => Promise<string>;
-  readonly compare: (first: string, other: string, signal: AbortSignal) => Promise<string>;
-  /** What server, log and history say about a long prompt. */
-  readonly diagnosis: (
-    about: { readonly logText?: string; readonly promptTokens?: number },
-    signal: AbortSignal,
-  ) => Promise<ReadFacts>;
-}
+/** What the editor asks of the ladders. */
+export type LaddersInUse = Pick<
+  Ladders,
+  "planText" | "checkPlan" | "kept" | "samePlan" | "run" | "report" | "compare" | "diagnosis"
+>;
 
 /** Holds the ladder on show and the one that runs, and is the only one to change it. */
-export class LadderDesk implements Disposable {
+export class LadderDesk implements PanelPart, Disposable {
   private readonly changes = new Emitter<LadderState>();
   private current: LadderState = { status: "none" };
   private running: AbortController | undefined;
   private opened: Promise<void> | undefined;
+  private readonly ended = new AbortController();
 
   /** Fires after every change of `state`. */
   readonly onDidChange = this.changes.event;
 
-  constructor(readonly outside: LadderOutside) {}
+  constructor(readonly ladders: LaddersInUse) {}
 
   get state(): LadderState {
     return this.current;
   }
 
+  get message(): ToPanel {
+    return { type: "ladder", ladder: this.current };
+  }
+
+  pageOpened(): Promise<void> {
+    return this.open();
+  }
+
   /** Shows the newest stored ladder, once, unless one is on show already. */
   open(): Promise<void> {
-    this.opened ??= this.outside.kept(new AbortController().signal).then(([newest]) => {
-      if (newest !== undefined && this.current.status === "none") {
-        this.publish({ status: "shown", ladder: newest });
-      }
+    this.opened ??= this.showNewest().catch((error: unknown) => {
+      // what could not be read may be readable the next time
+      this.opened = undefined;
+      throw error;
     });
     return this.opened;
   }
 
+  private async showNewest(): Promise<void> {
+    const [newest] = await this.ladders.kept(this.ended.signal);
+    if (newest !== undefined && this.current.status === "none") {
+      this.publish({ status: "shown", ladder: newest });
+    }
+  }
+
   /** @throws UserError where one runs already, or the run cannot begin; an abort after `cancel` */
-  async run(request: LadderRequest): Promise<ShownLadder> {
+  async run(wanted: WantedLadder, follower: LadderFollower): Promise<ShownLadder> {
     if (this.running !== undefined) {
       throw new UserError(
         "invalidInput",
@@ -93,11 +73,12 @@ export class LadderDesk implements Disposable {
     this.running = controller;
     const before = this.current;
     try {
-      const ladder = await this.outside.run(
+      const ladder = await this.ladders.run(
+        wanted,
         {
-          ...request,
+          ...follower,
           onChange: (progress, so) => {
-            request.onChange(progress, so);
+            follower.onChange(progress, so);
             this.publish({ status: "running", progress, ...(so !== undefined && { ladder: so }) });
           },
         },
@@ -127,6 +108,7 @@ export class LadderDesk implements Disposable {
 
   dispose(): void {
     this.cancel();
+    this.ended.abort();
     this.changes.dispose();
   }
 

@@ -5,7 +5,7 @@ import { logLanguage } from "../../core/protocol/serverRequests";
 import { say } from "../../core/text";
 import type { Text } from "../../core/text";
 import { toAbortSignal } from "../editor/cancellation";
-import type { LadderOutside } from "./ladderDesk";
+import type { LaddersInUse } from "./ladderDesk";
 import { escaped, showMarkdown } from "../language/languageCommands";
 import { localized } from "../editor/vscodeText";
 
@@ -14,7 +14,7 @@ type Answer = { readonly value: string | boolean | number } | "unknown" | undefi
 
 /** Why a long context fails: reads what server, log and history say, asks the rest, and shows the one thing to change. */
 export async function diagnoseLongContext(
-  outside: LadderOutside,
+  ladders: Pick<LaddersInUse, "diagnosis">,
   promptTokens: number | undefined,
 ): Promise<string | undefined> {
   const document = window.activeTextEditor?.document;
@@ -26,7 +26,7 @@ export async function diagnoseLongContext(
       cancellable: true,
     },
     (_, token) =>
-      outside.diagnosis(
+      ladders.diagnosis(
         { ...(logText !== undefined && { logText }), ...(promptTokens !== undefined && { promptTokens }) },
         toAbortSignal(token),
       ),

@@ -1,5 +1,5 @@
 import { Diagnostic, DiagnosticSeverity, languages, Range, workspace, type TextDocument } from "vscode";
-import type { LadderOutside } from "./ladderDesk";
+import type { LaddersInUse } from "./ladderDesk";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { localized } from "../editor/vscodeText";
 
@@ -14,7 +14,7 @@ export class LadderPlanChecks implements Disposable {
   private readonly found = this.store.add(languages.createDiagnosticCollection("llamaGauge.ladder"));
   private readonly waiting = new Map<string, ReturnType<typeof setTimeout>>();
 
-  constructor(private readonly checkPlan: LadderOutside["checkPlan"]) {
+  constructor(private readonly checkPlan: LaddersInUse["checkPlan"]) {
     this.store.add(workspace.onDidOpenTextDocument((document) => this.soon(document)));
     this.store.add(workspace.onDidChangeTextDocument(({ document }) => this.soon(document)));
     this.store.add(

@@ -1,13 +1,10 @@
 import { ProgressLocation, window } from "vscode";
+import type { WantedLadder } from "../../app/ladders";
 import type { LadderCost } from "../../core/ladder/score/feasibility";
 import type { LadderProgress, ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say, seconds, type Text } from "../../core/text";
-import type { LadderDesk, LadderRequest } from "./ladderDesk";
+import type { LadderDesk } from "./ladderDesk";
 import { localized } from "../editor/vscodeText";
-
-type Wanted =
-  | Pick<LadderRequest & { readonly kind: "new" }, "kind" | "text" | "label" | "planFolder">
-  | Pick<LadderRequest & { readonly kind: "goOn" }, "kind" | "id">;
 
 /**
  * Runs a ladder behind a notification that says where it is and how long it still takes, and can cancel it. Before the
@@ -15,7 +12,7 @@ type Wanted =
  */
 export async function runLadderTask(
   desk: LadderDesk,
-  wanted: Wanted,
+  wanted: WantedLadder,
   { label, ask }: { readonly label: string; readonly ask: boolean },
 ): Promise<ShownLadder> {
   return window.withProgress(
@@ -29,15 +26,14 @@ export async function runLadderTask(
       let shown = 0;
       try {
         progress.report({ message: localized(say`Looking at the server and the plan`) });
-        return await desk.run({
-          ...wanted,
+        return await desk.run(wanted, {
           onCost: async (cost, left) => {
             if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
           },
           onChange: (now) => {
             const share = 100 * shareOf(now);
             progress.report({
-              message: localized(progressText(now)),
+              message: localized(ladderProgressText(now)),
               increment: Math.max(0, share - shown),
             });
             shown = Math.max(shown, share);
@@ -73,7 +69,7 @@ async function confirmed(cost: LadderCost, left: number): Promise<boolean> {
 const shareOf = ({ steps, tokens, processed }: LadderProgress): number =>
   (steps.done + (tokens > 0 ? Math.min(1, processed / tokens) * 0.95 : 0)) / Math.max(1, steps.planned);
 
-export function progressText({ steps, tokens, processed, remaining }: LadderProgress): Text {
+function ladderProgressText({ steps, tokens, processed, remaining }: LadderProgress): Text {
   const at = say`Run ${count(Math.min(steps.done + 1, steps.planned))} of ${count(steps.planned)}: ${count(processed)} of ${count(tokens)} tokens read.`;
   return remaining === undefined
     ? at

@@ -1,6 +1,6 @@
 import { commands, env, l10n, languages, Uri, window, workspace, type TextDocument } from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
-import type { ModelFacts } from "../../core/launch/launchRules";
+import type { PresetCosts } from "../../app/presetCosts";
 import { scriptLanguages } from "../../core/scripts/scriptText";
 import { looksLikeLog } from "../../core/logs/logPhases";
 import { looksLikePreset } from "../../core/preset/presetEdits";
@@ -14,7 +14,6 @@ import {
   type SectionCostRequest,
   type ServerSettings,
 } from "../../core/protocol/serverRequests";
-import type { SectionCost } from "../../core/preset/sectionCost";
 import { say } from "../../core/text";
 import { findingPages, findingScheme } from "./findingPages";
 import { copyCommandLine, showSectionBudget, textProvider, textScheme } from "./languageCommands";
@@ -23,16 +22,10 @@ import type { OutputLog } from "../editor/outputLog";
 import { reportingErrors } from "../editor/notify";
 import { localized } from "../editor/vscodeText";
 
-/** What the language server asks of the outside; both may take time and may not know. */
-export interface LanguageClientOutside {
-  readonly modelFacts?: (path: string, signal: AbortSignal) => Promise<ModelFacts | undefined>;
-  readonly sectionCost?: (
-    request: SectionCostRequest,
-    signal: AbortSignal,
-  ) => Promise<SectionCost | undefined>;
-  readonly cachedModel?: (request: CachedModelRequest, signal: AbortSignal) => Promise<string | undefined>;
-  readonly repositories?: (signal: AbortSignal) => Promise<readonly string[]>;
-}
+/** What the language server asks about this machine; it may take time and may not be known. */
+export type PresetQuestions = Partial<
+  Pick<PresetCosts, "modelFacts" | "sectionCost" | "cachedModel" | "repositories">
+>;
 
 export interface RunningLanguageClient extends Disposable {
   /** Figures of sections may have changed (another curve, another device): ask again. */
@@ -49,7 +42,7 @@ const maxRestarts = 3;
 export function startLanguageClient(
   extensionUri: Uri,
   log: OutputLog,
-  outside: LanguageClientOutside = {},
+  presets: PresetQuestions = {},
 ): RunningLanguageClient {
   const store = new DisposableStore();
   let client: LanguageClient | undefined;
@@ -68,19 +61,19 @@ export function startLanguageClient(
     );
     client.onRequest(requests.modelFacts, async ({ path }: ModelFactsRequest) => {
       if (!workspace.isTrusted) return null;
-      return (await outside.modelFacts?.(path, ended.signal)) ?? null;
+      return (await presets.modelFacts?.(path, ended.signal)) ?? null;
     });
     client.onRequest(requests.sectionCost, async (request: SectionCostRequest) => {
       if (!workspace.isTrusted) return null;
-      return (await outside.sectionCost?.(request, ended.signal)) ?? null;
+      return (await presets.sectionCost?.(request, ended.signal)) ?? null;
     });
     client.onRequest(requests.cachedModel, async (request: CachedModelRequest) => {
       if (!workspace.isTrusted) return null;
-      return (await outside.cachedModel?.(request, ended.signal)) ?? null;
+      return (await presets.cachedModel?.(request, ended.signal)) ?? null;
     });
     client.onRequest(requests.repositories, async () => {
       if (!workspace.isTrusted) return [];
-      return (await outside.repositories?.(ended.signal)) ?? [];
+      return (await presets.repositories?.(ended.signal)) ?? [];
     });
     try {
       await client.start();

@@ -10,13 +10,13 @@ import {
 import { reportOf } from "../../core/report/gaugeState";
 import type { Log } from "../../core/log";
 import type { TokenCount } from "../../core/tokens/tokenCount";
+import { isAbort } from "../editor/cancellation";
 import type { CommandId } from "../editor/commandIds";
 import type { Gauge } from "../estimate/gauge";
-import type { LadderDesk } from "../ladder/ladderDesk";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { reportingErrors } from "../editor/notify";
 import { panelHtml } from "./panelHtml";
-import type { SpeedBoard } from "../speed/speedBoard";
+import type { PanelPart } from "./panelPart";
 import { LivePanel, type WatchMemory } from "./livePanel";
 import type { WhatIfDesk } from "./whatIfDesk";
 import { WhatIfPanel } from "./whatIfPanel";
@@ -24,33 +24,9 @@ import { saveFile } from "./saveFile";
 
 const viewType = "llamaGauge.panel";
 
-const commandOf: Record<PanelCommand, CommandId | "workbench.trust.manage"> = {
-  estimateWorkspace: "llamaGauge.estimateWorkspace",
-  chooseServer: "llamaGauge.chooseServer",
-  chooseModel: "llamaGauge.chooseModel",
-  runDepthProbe: "llamaGauge.runDepthProbe",
-  refresh: "llamaGauge.refresh",
-  cancel: "llamaGauge.cancel",
-  showLog: "llamaGauge.showLog",
-  copyPackedPrompt: "llamaGauge.copyPackedPrompt",
-  dropToFit: "llamaGauge.dropToFit",
-  includeAll: "llamaGauge.includeAll",
-  manageTrust: "workbench.trust.manage",
-  createLadderPlan: "llamaGauge.createLadderPlan",
-  runLadder: "llamaGauge.runLadder",
-  resumeLadder: "llamaGauge.resumeLadder",
-  cancelLadder: "llamaGauge.cancelLadder",
-  showLadder: "llamaGauge.showLadder",
-  compareLadders: "llamaGauge.compareLadders",
-  exportLadderReport: "llamaGauge.exportLadderReport",
-  diagnoseLongContext: "llamaGauge.diagnoseLongContext",
-  compareKvCacheTypes: "llamaGauge.compareKvCacheTypes",
-  recordBaseline: "llamaGauge.recordBaseline",
-  compareWithBaseline: "llamaGauge.compareWithBaseline",
-  importMeasurements: "llamaGauge.importMeasurements",
-  exportHistory: "llamaGauge.exportHistory",
-  cancelMeasurement: "llamaGauge.cancelMeasurement",
-};
+/** Each of the page's commands is one of ours, but for one of VS Code's. */
+const commandOf = (command: PanelCommand): CommandId | "workbench.trust.manage" =>
+  command === "manageTrust" ? "workbench.trust.manage" : `llamaGauge.${command}`;
 
 /** The one panel of a window. It is drawn from the gauge's state and sends back commands, nothing else. */
 export class GaugePanel implements Disposable {
@@ -60,8 +36,7 @@ export class GaugePanel implements Disposable {
   private sentTokens: TokenCount | undefined;
   private pageReady = false;
   private wantedSection: PanelSection | undefined;
-  private ladders: LadderDesk | undefined;
-  private speed: SpeedBoard | undefined;
+  private readonly parts: PanelPart[] = [];
   private readonly whatIf: WhatIfPanel;
   private readonly live: LivePanel;
 
@@ -90,16 +65,10 @@ export class GaugePanel implements Disposable {
     );
   }
 
-  /** Draws this ladder, too; the newest stored one once the page is there. */
-  follow(ladders: LadderDesk): void {
-    this.ladders = ladders;
-    this.store.add(ladders.onDidChange(() => this.sendLadder()));
-  }
-
-  /** Draws what is measured, and the history of it. */
-  followSpeed(board: SpeedBoard): void {
-    this.speed = board;
-    this.store.add(board.onDidChange(() => this.sendSpeed()));
+  /** Draws this, too. */
+  add(part: PanelPart): void {
+    this.parts.push(part);
+    this.store.add(part.onDidChange(() => this.sendPart(part)));
   }
 
   get visible(): boolean {
@@ -170,12 +139,15 @@ export class GaugePanel implements Disposable {
       case "ready":
         this.pageReady = true;
         this.sendAll();
-        void this.speed?.refresh();
-        void this.ladders?.open().catch((error: unknown) => this.log.error("Ladders cannot be read", error));
+        for (const part of this.parts) {
+          part.pageOpened().catch((error: unknown) => {
+            if (!isAbort(error)) this.log.error("A part of the panel cannot be read", error);
+          });
+        }
         this.reveal();
         return;
       case "command":
-        void commands.executeCommand(commandOf[action.command]);
+        void commands.executeCommand(commandOf(action.command));
         return;
       case "leaveOut":
         this.leaveOut(action.paths, action.out);
@@ -229,14 +201,12 @@ export class GaugePanel implements Disposable {
       translations: l10n.bundle ?? {},
       trusted: workspace.isTrusted,
     });
-    this.sendLadder();
-    this.sendSpeed();
+    for (const part of this.parts) this.sendPart(part);
     this.send();
   }
 
-  private sendLadder(): void {
-    if (this.pageReady && this.ladders !== undefined)
-      this.post({ type: "ladder", ladder: this.ladders.state });
+  private sendPart(part: PanelPart): void {
+    if (this.pageReady) this.post(part.message);
   }
 
   /** Memory is of interest where a budget is shown. */
@@ -244,10 +214,6 @@ export class GaugePanel implements Disposable {
     const report = reportOf(this.gauge.state);
     const server = report?.server.known === true ? report.server.value.url : undefined;
     this.live.update(this.pageReady && report?.memory.known === true, server);
-  }
-
-  private sendSpeed(): void {
-    if (this.pageReady && this.speed !== undefined) this.post({ type: "speed", speed: this.speed.state });
   }
 
   private send(): void {

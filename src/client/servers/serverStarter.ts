@@ -11,6 +11,7 @@ import {
   workspace,
   type TaskExecution,
 } from "vscode";
+import type { ServerStart } from "../../app/startServer";
 import type { Readiness, StartPlan } from "../../core/servers/startPlan";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
@@ -27,18 +28,6 @@ export interface StartRequest {
   readonly folder?: string;
   /** The section of a models preset it comes from. */
   readonly preset?: { readonly uri: string; readonly section: string };
-}
-
-export interface StartOutside {
-  /** @throws UserError where there is no program, no model, or somebody else listens at the address */
-  readonly prepare: (
-    argv: readonly string[],
-    signal: AbortSignal,
-  ) => Promise<{ readonly program: string; readonly plan: StartPlan }>;
-  readonly untilReady: (plan: StartPlan, signal: AbortSignal) => Promise<Readiness>;
-  readonly failure: (name: string, plan: StartPlan, exitCode: number | undefined) => Promise<UserError>;
-  /** Resolves when the process has let go of its memory and its port; at the latest after some seconds. */
-  readonly untilGone: (pid: number) => Promise<void>;
 }
 
 interface Started {
@@ -68,7 +57,9 @@ export class ServerStarter implements Disposable {
   /** Fires when one has come up, and when one that was up has ended. */
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly outside: StartOutside) {}
+  constructor(
+    private readonly starts: Pick<ServerStart, "prepare" | "untilReady" | "failure" | "untilGone">,
+  ) {}
 
   /** Address of the one that came up last and still runs. */
   get attached(): { readonly url: string; readonly apiKey?: string; readonly logFile: string } | undefined {
@@ -124,11 +115,11 @@ export class ServerStarter implements Disposable {
   }
 
   private async startAndWatch(request: StartRequest, cancelled: AbortSignal): Promise<string | undefined> {
-    const { program, plan } = await this.outside.prepare(request.arguments, cancelled);
+    const { program, plan } = await this.starts.prepare(request.arguments, cancelled);
     cancelled.throwIfAborted();
     const started = await this.execute(request, program, plan);
     try {
-      const readiness = await this.outside.untilReady(plan, AbortSignal.any([cancelled, started.ended]));
+      const readiness = await this.starts.untilReady(plan, AbortSignal.any([cancelled, started.ended]));
       started.ended.throwIfAborted();
       this.up.add(started);
       this.changes.fire();
@@ -140,7 +131,7 @@ export class ServerStarter implements Disposable {
         return undefined;
       }
       if (started.ended.reason instanceof ProcessEnded) {
-        throw await this.outside.failure(request.name, plan, started.ended.reason.exitCode);
+        throw await this.starts.failure(request.name, plan, started.ended.reason.exitCode);
       }
       throw error;
     }
@@ -220,7 +211,7 @@ export class ServerStarter implements Disposable {
       execution.terminate();
     });
     // a task has ended for VS Code when its terminal is closed: the process may take longer
-    if (pid !== undefined) await this.outside.untilGone(pid);
+    if (pid !== undefined) await this.starts.untilGone(pid);
   }
 }
 

@@ -1,15 +1,19 @@
 import { ProgressLocation, window, type QuickPickItem } from "vscode";
+import type { Speed } from "../../app/speed";
 import { variedOptions, type VariedOption } from "../../core/bench/comparisonArms";
 import { answersUnchecked } from "../../core/bench/comparison";
 import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
-import { progressText } from "../../core/bench/progressText";
+import { measurementProgressText } from "../../core/bench/measurementProgressText";
+import type { ComparisonChoice } from "../../core/bench/comparisonSetup";
 import type { ComparisonResult } from "../../core/bench/comparison";
 import { say, seconds, type Text } from "../../core/text";
+import { cancellable } from "../editor/cancellable";
 import { toAbortSignal } from "../editor/cancellation";
 import { pickWhileSearching } from "../editor/quickPick";
 import type { SpeedBoard } from "./speedBoard";
-import type { ComparisonChoice, SpeedOutside } from "./speedOutside";
 import { localized } from "../editor/vscodeText";
+
+type Comparisons = Pick<Speed, "comparisonSetup" | "comparisonPrices" | "compare">;
 
 const cacheTypes = ["f16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "bf16"] as const;
 
@@ -29,19 +33,21 @@ const choices: Readonly<
  * the user thought better of it.
  */
 export async function compareSettings(
-  outside: SpeedOutside,
+  speed: Comparisons,
   board: SpeedBoard,
   argument: unknown,
 ): Promise<ComparisonResult | undefined> {
-  const choice = asChoice(argument) ?? (await ask(outside));
+  const choice = asChoice(argument) ?? (await ask(speed));
   if (choice === undefined) return undefined;
-  const result = await run(outside, board, choice);
+  const result = await run(speed, board, choice);
   board.compared(result);
   return result;
 }
 
-async function ask(outside: SpeedOutside): Promise<ComparisonChoice | undefined> {
-  const setup = await outside.comparisonSetup(new AbortController().signal);
+async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
+  const setup = await cancellable(say`Looking at server, model and machine`, (signal) =>
+    speed.comparisonSetup(signal),
+  );
   const option = await window.showQuickPick(
     variedOptions.map((varied) => ({
       label: localized(choices[varied.option].name),
@@ -65,7 +71,7 @@ async function ask(outside: SpeedOutside): Promise<ComparisonChoice | undefined>
     },
   );
   if (other === undefined) return undefined;
-  const plan = await askForDepth(outside, `${varied.flag} ${baseline} / ${other}`);
+  const plan = await askForDepth(speed, `${varied.flag} ${baseline} / ${other}`);
   return plan && { varied, values: [baseline, other], depth: plan.depth };
 }
 
@@ -74,12 +80,12 @@ interface PlanItem extends QuickPickItem {
 }
 
 /** The last question is the price: choosing a depth starts the comparison. */
-async function askForDepth(outside: SpeedOutside, title: string): Promise<ComparisonPlan | undefined> {
+async function askForDepth(speed: Comparisons, title: string): Promise<ComparisonPlan | undefined> {
   const picked = await pickWhileSearching<PlanItem>(
     { title, placeholder: localized(say`Depth to compare at, with what it costs; choosing one starts it`) },
     [],
     async (signal) =>
-      (await outside.comparisonPrices(signal)).map((plan) => ({
+      (await speed.comparisonPrices(signal)).map((plan) => ({
         label: localized(say`≈ ${seconds(plan.seconds)}`),
         detail: localized(comparisonPlanText(plan)),
         plan,
@@ -88,7 +94,7 @@ async function askForDepth(outside: SpeedOutside, title: string): Promise<Compar
   return picked?.plan;
 }
 
-function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice): Promise<ComparisonResult> {
+function run(speed: Comparisons, board: SpeedBoard, choice: ComparisonChoice): Promise<ComparisonResult> {
   const title = say`Comparing ${choice.varied.flag} ${choice.values.join(" / ")}`;
   return Promise.resolve(
     window.withProgress(
@@ -96,7 +102,7 @@ function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice)
       (progress, token) =>
         board.measure(title, toAbortSignal(token), (report, signal) => {
           let done = 0;
-          return outside.compare(
+          return speed.compare(
             choice,
             {
               plan: report.plan,
@@ -104,7 +110,7 @@ function run(outside: SpeedOutside, board: SpeedBoard, choice: ComparisonChoice)
                 report.progress(step);
                 const increment = Math.max(0, step.share * 100 - done);
                 done += increment;
-                progress.report({ increment, message: localized(progressText(step)) });
+                progress.report({ increment, message: localized(measurementProgressText(step)) });
               },
             },
             signal,

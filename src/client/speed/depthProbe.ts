@@ -1,5 +1,5 @@
 import { ProgressLocation, window } from "vscode";
-import { progressText } from "../../core/bench/progressText";
+import { measurementProgressText } from "../../core/bench/measurementProgressText";
 import { planText, type BenchPlan, type StreamPlan } from "../../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
 import { count, say, seconds, type Text } from "../../core/text";
@@ -30,7 +30,7 @@ export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
           onProgress: (step) => {
             const increment = Math.max(0, step.share * 100 - done);
             done += increment;
-            const left = localized(progressText(step));
+            const left = localized(measurementProgressText(step));
             progress.report({ increment, message: [left, plan].filter((text) => text !== "").join(" ") });
           },
         },

@@ -1,29 +1,24 @@
-import type { ProbeProgress } from "../../core/bench/probeReport";
 import type { ComparisonResult } from "../../core/bench/comparison";
 import type { BaselineComparison } from "../../core/history/baseline";
-import { noSpeed, type SpeedState } from "../../core/report/speedState";
-import type { RunSummary } from "../../core/history/runSummary";
+import {
+  noSpeed,
+  type KnownRuns,
+  type MeasurementReport,
+  type SpeedState,
+} from "../../core/report/speedState";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
+import type { ToPanel } from "../../core/protocol/panelMessages";
 import { say, type Text } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { Emitter, type Disposable } from "../editor/lifecycle";
-
-export interface KnownRuns {
-  readonly runs: readonly RunSummary[];
-  readonly unreadable: number;
-}
-
-/** How a measurement tells what it will cost and how far it is. */
-export interface MeasurementReport {
-  readonly plan: (text: Text) => void;
-  readonly progress: (progress: ProbeProgress) => void;
-}
+import type { PanelPart } from "../panel/panelPart";
 
 /** Holds what is measured and what was, and is the only one to change it. One measurement runs at a time. */
-export class SpeedBoard implements Disposable {
+export class SpeedBoard implements PanelPart, Disposable {
   private readonly changes = new Emitter<SpeedState>();
   private current: SpeedState = noSpeed;
   private running: AbortController | undefined;
+  private readonly ended = new AbortController();
 
   /** Fires after every change of `state`. */
   readonly onDidChange = this.changes.event;
@@ -32,6 +27,15 @@ export class SpeedBoard implements Disposable {
 
   get state(): SpeedState {
     return this.current;
+  }
+
+  get message(): ToPanel {
+    return { type: "speed", speed: this.current };
+  }
+
+  /** The history may have been written by another window. */
+  pageOpened(): Promise<void> {
+    return this.refresh();
   }
 
   get measuring(): boolean {
@@ -82,7 +86,8 @@ export class SpeedBoard implements Disposable {
   /** Reads the history again. */
   async refresh(): Promise<void> {
     // a history that cannot be read is told by who writes or exports it; here there are then no runs
-    const known = await this.readRuns(new AbortController().signal).catch(() => noSpeed);
+    const known = await this.readRuns(this.ended.signal).catch(() => noSpeed);
+    if (this.ended.signal.aborted) return;
     this.set({ runs: known.runs, unreadable: known.unreadable });
   }
 
@@ -102,6 +107,7 @@ export class SpeedBoard implements Disposable {
 
   dispose(): void {
     this.cancel();
+    this.ended.abort();
     this.changes.dispose();
   }
 

@@ -1,20 +1,36 @@
 import { commands, Uri, window } from "vscode";
+import type { Speed } from "../../app/speed";
+import type { RecordedBaseline } from "../../core/history/baseline";
 import { historyFormats, type HistoryFormat } from "../../core/history/historyFormats";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import type { CurveKey } from "../../core/prefill/depthCurve";
+import { cancellable } from "../editor/cancellable";
 import type { CommandId } from "../editor/commandIds";
 import type { CommandTable } from "../editor/commands";
 import { compareSettings, comparisonText } from "./compareCommand";
 import type { GaugePanel } from "../panel/panel";
 import type { SpeedBoard } from "./speedBoard";
-import type { BaselineChoice, SpeedOutside } from "./speedOutside";
 import { localized } from "../editor/vscodeText";
+
+export type SpeedInCommands = Pick<
+  Speed,
+  | "comparisonSetup"
+  | "comparisonPrices"
+  | "compare"
+  | "currentRun"
+  | "recordBaseline"
+  | "baselines"
+  | "besideBaseline"
+  | "currentKey"
+  | "importRuns"
+  | "exportHistory"
+>;
 
 export interface SpeedCommandParts {
   readonly board: SpeedBoard;
   readonly panel: Pick<GaugePanel, "show">;
-  readonly outside: SpeedOutside;
+  readonly speed: SpeedInCommands;
   /** Runs the last estimate again, which may use what was measured. */
   readonly repeat: () => Promise<unknown>;
 }
@@ -27,17 +43,19 @@ export type SpeedCommandId =
   | "llamaGauge.exportHistory"
   | "llamaGauge.cancelMeasurement";
 
+const lookingAround = say`Looking at server, model and machine`;
+const readingHistory = say`Reading the history of measurements`;
+
 /** The commands about measured speed besides the probe itself. */
 export function speedCommands({
   board,
   panel,
-  outside,
+  speed,
   repeat,
 }: SpeedCommandParts): Pick<CommandTable, SpeedCommandId> {
-  const never = new AbortController().signal;
   return {
     "llamaGauge.compareKvCacheTypes": async (...args) => {
-      const result = await compareSettings(outside, board, args[0]).catch(offerServerProbe);
+      const result = await compareSettings(speed, board, args[0]).catch(offerServerProbe);
       if (result === undefined) return undefined;
       void window.showInformationMessage(localized(comparisonText(result)));
       panel.show("measured");
@@ -47,13 +65,13 @@ export function speedCommands({
       const run = await currentRun();
       const label = typeof args[0] === "string" ? args[0] : await askForLabel(run.key);
       if (label === undefined) return undefined;
-      await outside.recordBaseline(run.id, label, never);
+      await cancellable(readingHistory, (signal) => speed.recordBaseline(run.id, label, signal));
       await board.refresh();
       window.setStatusBarMessage(localized(say`Baseline recorded`), 3000);
       return label;
     },
     "llamaGauge.compareWithBaseline": async (...args) => {
-      const baselines = await outside.baselines(never);
+      const baselines = await cancellable(readingHistory, (signal) => speed.baselines(signal));
       if (baselines.length === 0) {
         throw new UserError(
           "invalidInput",
@@ -64,7 +82,9 @@ export function speedCommands({
       const run = await currentRun();
       const baselineId = typeof args[0] === "string" ? args[0] : (await chooseBaseline(baselines))?.id;
       if (baselineId === undefined) return undefined;
-      const found = await outside.besideBaseline({ baselineId, runId: run.id }, never);
+      const found = await cancellable(readingHistory, (signal) =>
+        speed.besideBaseline({ baselineId, runId: run.id }, signal),
+      );
       board.besideBaseline(found);
       void window.showInformationMessage(localized(found.sentence));
       panel.show("measured");
@@ -75,7 +95,9 @@ export function speedCommands({
       if (file === undefined) return undefined;
       const key = await askForKey(args[1]);
       if (key === "cancelled") return undefined;
-      const found = await outside.importRuns(file, key, never);
+      const found = await cancellable(say`Importing measurements`, (signal) =>
+        speed.importRuns(file, key, signal),
+      );
       await board.refresh();
       void window.showInformationMessage(
         localized(say`Imported: ${count(found.curves)} curves with ${count(found.points)} points.`),
@@ -87,7 +109,9 @@ export function speedCommands({
     "llamaGauge.exportHistory": async (...args) => {
       const file = typeof args[0] === "string" ? Uri.file(args[0]) : await askForExportFile();
       if (file === undefined) return undefined;
-      const written = await outside.exportHistory(formatOf(file), file.fsPath, never);
+      const written = await cancellable(say`Exporting the history of measurements`, (signal) =>
+        speed.exportHistory(formatOf(file), file.fsPath, signal),
+      );
       window.setStatusBarMessage(localized(say`${count(written)} runs exported`), 3000);
       return written;
     },
@@ -95,7 +119,7 @@ export function speedCommands({
   };
 
   async function currentRun(): Promise<{ readonly id: string; readonly key: CurveKey }> {
-    const run = await outside.currentRun(never);
+    const run = await cancellable(lookingAround, (signal) => speed.currentRun(signal));
     if (run !== undefined) return run;
     throw new UserError(
       "invalidInput",
@@ -106,7 +130,7 @@ export function speedCommands({
 
   /** Whether the curves are of the setup of now: nothing in a bench's output can say so for sure. */
   async function askForKey(use: unknown): Promise<CurveKey | undefined | "cancelled"> {
-    const key = await outside.currentKey(never);
+    const key = await cancellable(lookingAround, (signal) => speed.currentKey(signal));
     if (key === undefined || use === false) return undefined;
     if (use === true) return key;
     const setup = [key.model.split(/[\\/]/).at(-1), key.flags].filter((part) => part !== "").join(" ");
@@ -146,7 +170,7 @@ function askForLabel({ build, flags }: CurveKey): Thenable<string | undefined> {
   });
 }
 
-async function chooseBaseline(baselines: readonly BaselineChoice[]): Promise<BaselineChoice | undefined> {
+async function chooseBaseline(baselines: readonly RecordedBaseline[]): Promise<RecordedBaseline | undefined> {
   const picked = await window.showQuickPick(
     baselines.map((baseline) => ({
       label: baseline.label,

@@ -3,12 +3,14 @@ import { valueOf } from "../../core/known";
 import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memoryReport";
 import type { LiveMemory, LiveServer } from "../../core/memory/devices/liveMemory";
 import { reportOf } from "../../core/report/gaugeState";
+import { countingProgressText } from "../../core/report/countingProgressText";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { GaugeState } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";
 import { visibleName } from "../../core/report/visibleName";
 import { bytes, count, say, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
+import type { EditorTokens } from "../estimate/editorTokens";
 
 export interface StatusView {
   /** With VS Code's `$(icon)` notation. */
@@ -17,12 +19,6 @@ export interface StatusView {
   /** Markdown; links only to commands of `tooltipCommands`. */
   readonly tooltip: string;
   readonly warning: boolean;
-}
-
-/** The text in the active editor. */
-export interface EditorTokens {
-  readonly name: string;
-  readonly tokens: number;
 }
 
 /** What the tooltip shows besides the state. */
@@ -72,7 +68,7 @@ export function statusView(
         warning: false,
       };
     case "counting": {
-      const progress = write(progressText(state.progress.filesDone, state.progress.tokens));
+      const progress = write(countingProgressText(state.progress));
       return {
         text: `$(loading~spin) ${progress}`,
         accessibleLabel: write(say`Llama Gauge: counting tokens`),
@@ -112,13 +108,6 @@ export function statusView(
       };
     }
   }
-}
-
-export function progressText(filesDone: number, tokens: number): Text {
-  if (filesDone === 0) return say`Listing files …`;
-  return filesDone === 1
-    ? say`${count(tokens)} tokens in 1 file …`
-    : say`${count(tokens)} tokens in ${count(filesDone)} files …`;
 }
 
 /** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB"; of a budget alone "KV 1.3 GiB · VRAM 22.6/93.6 GiB · 64K". */

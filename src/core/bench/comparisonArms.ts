@@ -18,6 +18,12 @@ export const variedOptions: readonly VariedOption[] = [
   { option: "threads", flag: "-t", field: "n_threads" },
 ];
 
+const ofComputation: ReadonlySet<VariedOption["option"]> = new Set(["cacheTypeK", "cacheTypeV", "flashAttn"]);
+
+/** Whether the option changes what the model computes: there, speed without the same answers is worth nothing. */
+export const changesAnswers = ({ option }: Pick<VariedOption, "option">): boolean =>
+  ofComputation.has(option);
+
 /**
  * The arms of a run in which llama-bench went through a list of values (`-ctk f16,q8_0,f16`): a new arm begins where the
  * field changes, so the baseline's second run is an arm of its own.

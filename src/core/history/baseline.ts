@@ -1,5 +1,5 @@
 import { costAt, fitCurve } from "../prefill/curveFit";
-import { differingFields } from "../prefill/depthCurve";
+import { differingFields, type CurveKey } from "../prefill/depthCurve";
 import { generationSecondsPerToken } from "../prefill/generationSpeed";
 import { count, percent, say } from "../text";
 import type { Text } from "../text";
@@ -18,6 +18,25 @@ export interface BaselineRow {
   /** Change of the time per token, later run over baseline minus 1; positive is slower. */
   readonly prefillChange: number;
   readonly generationChange?: number;
+}
+
+/** A run that later ones can be compared with. */
+export interface RecordedBaseline {
+  readonly id: string;
+  readonly label: string;
+  /** Model, flags and build it was measured with. */
+  readonly key: CurveKey;
+  /** When it was measured; milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** The baselines of a history, newest first. */
+export function recordedBaselines(records: readonly HistoryRecord[]): readonly RecordedBaseline[] {
+  return records
+    .flatMap(({ id, kind, label, at, curve }) =>
+      kind === "baseline" && curve !== undefined ? [{ id, at, label: label ?? "", key: curve.key }] : [],
+    )
+    .toReversed();
 }
 
 /** What two days on one machine differ by: less is no news. */

@@ -18,6 +18,9 @@ export interface SpeedState {
   readonly baseline?: BaselineComparison;
 }
 
+/** What the history tells of earlier runs. */
+export type KnownRuns = Pick<SpeedState, "runs" | "unreadable">;
+
 export const noSpeed: SpeedState = { runs: [], unreadable: 0 };
 
 export interface RunningMeasurement {
@@ -25,4 +28,10 @@ export interface RunningMeasurement {
   /** What it will cost, once that is known. */
   readonly plan?: Text;
   readonly progress?: ProbeProgress;
+}
+
+/** How a measurement tells what it will cost and how far it is. */
+export interface MeasurementReport {
+  readonly plan: (text: Text) => void;
+  readonly progress: (progress: ProbeProgress) => void;
 }

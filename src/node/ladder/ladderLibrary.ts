@@ -14,15 +14,15 @@ export interface KeptLadder {
 const mostRead = 50;
 const idPattern = /^\d{8}-\d{6}-\d{3}-[0-9a-f]+$/;
 
+/** Names a ladder by its plan and the time it was begun (milliseconds since the epoch). */
+export function ladderId(planHash: string, at: number): string {
+  const time = new Date(at).toISOString().replace(/[-:Z]/g, "").replace("T", "-").replace(".", "-");
+  return `${time}-${planHash}`;
+}
+
 /** The ladders that were run from the editor: a folder each, named by the time it was begun, and only ever added to. */
 export class LadderLibrary {
   constructor(private readonly folder: string) {}
-
-  /** Folder of a ladder that is to be begun. */
-  newId(planHash: string, now: number): string {
-    const time = new Date(now).toISOString().replace(/[-:Z]/g, "").replace("T", "-").replace(".", "-");
-    return `${time}-${planHash}`;
-  }
 
   folderOf(id: string): string {
     return path.join(this.folder, id);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { DevicePeak, StepMemory } from "../../core/ladder/score/record";
 import { measureMemory, type MeasuredMemory } from "../machine/measureMemory";
 
-export interface MemoryWatch {
+export interface StepMemoryWatch {
   stop(): Promise<StepMemory>;
 }
 
@@ -13,11 +13,11 @@ const secondsBetweenDevices = 5;
  * Watches the server's process, the host and its devices while a rung runs. It never fails a run: what cannot be seen is
  * absent. `local` is false for a server on another machine, of which nothing can be seen.
  */
-export function watchMemory(
+export function watchStepMemory(
   { pid, local }: { readonly pid: number | undefined; readonly local: boolean },
   signal: AbortSignal,
   measure: (signal: AbortSignal) => Promise<MeasuredMemory> = (its) => measureMemory({}, its),
-): MemoryWatch {
+): StepMemoryWatch {
   if (!local) return { stop: () => Promise.resolve({ devices: [] }) };
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);

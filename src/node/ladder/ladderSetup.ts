@@ -9,7 +9,7 @@ import { runningLlamaServers } from "../machine/processDiscovery";
 /** Where a server runs is no part of what it is. */
 const addresses: ReadonlySet<string> = new Set(["host", "port", "alias", "apiPrefix", "metrics", "slots"]);
 
-export interface FoundServer {
+export interface ServerProcess {
   /** On this machine. */
   readonly local: boolean;
   readonly pid?: number;
@@ -17,7 +17,7 @@ export interface FoundServer {
 }
 
 /** The process behind an address, where it is on this machine and can be seen. */
-export async function findServer(url: string, signal: AbortSignal): Promise<FoundServer> {
+export async function findServerProcess(url: string, signal: AbortSignal): Promise<ServerProcess> {
   const { hostname, port: written, protocol } = new URL(url);
   const local = /^(127\.|localhost$|\[::1\])/.test(hostname);
   if (!local) return { local };
@@ -34,7 +34,7 @@ export async function findServer(url: string, signal: AbortSignal): Promise<Foun
 }
 
 /** What is tested, field by field: what the server says, and the options it was started with where they can be seen. */
-export function setupOf(facts: ServerFacts, found: FoundServer): LadderSetup {
+export function setupOf(facts: ServerFacts, found: ServerProcess): LadderSetup {
   const options = Object.entries(found.process?.options ?? {})
     .filter(([name, value]) => !addresses.has(name) && value !== undefined)
     .map(([name, value]): [string, string] => [

@@ -9,14 +9,14 @@ import { looksLikeOutOfMemory } from "../../core/ladder/diagnosis/systemFailure"
 import type { PlannedStep } from "../../core/ladder/score/steps";
 import { progressSpans, type PrefillProgress } from "../../core/prefill/liveEta";
 import { AnswerFailed, type Answer, type LadderServer } from "./ladderServer";
-import { watchMemory } from "./ladderMemory";
-import type { FoundServer } from "./ladderSetup";
+import { watchStepMemory } from "./ladderMemory";
+import type { ServerProcess } from "./ladderSetup";
 import { startMonitor } from "../monitor/monitor";
 
 export interface StepSetup {
   readonly server: LadderServer;
   readonly plan: LadderPlan;
-  readonly found: FoundServer;
+  readonly found: ServerProcess;
   /** The template leaves the answer inside a thinking block. */
   readonly opensThinking: boolean;
   readonly timeoutSeconds: number;
@@ -40,7 +40,7 @@ export async function runStep(
   const { found } = setup;
   const began = setup.now();
   const watch = found.local ? startMonitor({ intervalSeconds: setup.lookSeconds, usesCpu: true }) : undefined;
-  const memory = watchMemory({ pid: found.pid, local: found.local }, signal);
+  const memory = watchStepMemory({ pid: found.pid, local: found.local }, signal);
   try {
     if (found.pid !== undefined) watch?.measure(found.pid);
     await watch?.baseline(2, signal);

@@ -14,7 +14,7 @@ import { UserError } from "../../core/userError";
 import { serverAddress } from "./httpAddress";
 import { LlamaServerConnection } from "./llamaServerConnection";
 import { asleep, notLlamaServer, readReply } from "./llamaServerErrors";
-import { chooseModel } from "./llamaServerRouter";
+import { modelOfRouter } from "./llamaServerRouter";
 import { LlamaServerTokenizer, SleepingTokenizer } from "./llamaServerTokenizer";
 
 export interface LlamaServerOptions {
@@ -49,7 +49,7 @@ export class HttpLlamaServer implements LlamaServer {
   async facts(signal: AbortSignal): Promise<ServerFacts> {
     const body = await this.#props("/props", signal);
     if (!isRouter(body)) return this.#factsOf(body, "single", "", undefined, signal);
-    const model = chooseModel(this.url, await this.models(signal), this.#wanted);
+    const model = modelOfRouter(this.url, await this.models(signal), this.#wanted);
     const query = `?model=${encodeURIComponent(model.id)}&autoload=false`;
     return this.#factsOf(await this.#props(`/props${query}`, signal), "router", query, model, signal);
   }

@@ -3,7 +3,7 @@ import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 
 /** The router's model that is meant: the one asked for, else the only one that is loaded. Fails where none is ready. */
-export function chooseModel(
+export function modelOfRouter(
   url: string,
   models: readonly ServedModel[],
   wanted: string | undefined,

@@ -6,7 +6,7 @@ import {
   type LadderState,
   type ShownLadder,
 } from "../../core/ladder/report/shownLadder";
-import type { CriterionResult } from "../../core/ladder/score/judge";
+import type { CriterionResult } from "../../core/ladder/score/judgeLadder";
 import { recommendations, useText } from "../../core/ladder/score/recommend";
 import type { RungResult } from "../../core/ladder/score/results";
 import type { GaugeReport } from "../../core/report/gaugeReport";

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { progressText } from "../../core/bench/progressText";
+import { measurementProgressText } from "../../core/bench/measurementProgressText";
 import type { RunningMeasurement } from "../../core/report/speedState";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { livePrefillText } from "../../core/prefill/livePrefill";
@@ -48,7 +48,8 @@ function measuring(view: View, { title, plan, progress }: RunningMeasurement): T
   return html`<div class="notice measuring" role="status">
     <div>
       <p>
-        ${words(title)} ${progress === undefined ? nothing : html`<b>${words(progressText(progress))}</b>`}
+        ${words(title)}
+        ${progress === undefined ? nothing : html`<b>${words(measurementProgressText(progress))}</b>`}
       </p>
       ${plan === undefined ? nothing : html`<p class="dim">${words(plan)}</p>`}
       ${

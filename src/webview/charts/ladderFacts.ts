@@ -1,4 +1,4 @@
-import { failureText, invalidText } from "../../core/ladder/score/judge";
+import { failureText, invalidText } from "../../core/ladder/score/judgeLadder";
 import type { StepPurpose } from "../../core/ladder/score/record";
 import { peaksOf, type RungResult } from "../../core/ladder/score/results";
 import { bytes, count, percent, say, seconds, tokensPerSecond, type Text } from "../../core/text";

@@ -1,5 +1,5 @@
 import { looksLikeOutOfMemory } from "./systemFailure";
-import { judge } from "../score/judge";
+import { judgeLadder } from "../score/judgeLadder";
 import { targetOf } from "../plan/plan";
 import type { DiagnosisFacts } from "./diagnosisStep";
 import type { LadderRecord } from "../score/record";
@@ -127,7 +127,7 @@ function logSays({ facts, events, text }: NonNullable<DiagnosisSources["log"]>):
 
 function fromLadder({ ladder }: DiagnosisSources): ReadFacts {
   if (ladder === undefined) return nothing;
-  const { rungs } = judge(ladder);
+  const { rungs } = judgeLadder(ladder);
   const share = (
     recall: { readonly correct: number; readonly of: number } | undefined,
   ): number | undefined => (recall === undefined ? undefined : recall.correct / recall.of);

@@ -1,6 +1,6 @@
 import { bytes, count, percent, say, seconds } from "../../text";
 import type { Text } from "../../text";
-import { failureText, invalidText, type LadderOutcome } from "../score/judge";
+import { failureText, invalidText, type LadderOutcome } from "../score/judgeLadder";
 import { targetOf } from "../plan/plan";
 import type { DevicePeak, LadderRecord, LadderStep } from "../score/record";
 import type { RungResult } from "../score/results";

@@ -3,7 +3,7 @@ import { formatBytes } from "../../format";
 import { count, percent, say } from "../../text";
 import type { Text } from "../../text";
 import { answerAgreement, type AnswerAgreement } from "../score/answerAgreement";
-import { judge } from "../score/judge";
+import { judgeLadder } from "../score/judgeLadder";
 import type { LadderHeader, LadderRecord, LadderStep } from "../score/record";
 import { rungResults } from "../score/results";
 import { mcNemar } from "../score/statistics";
@@ -182,7 +182,7 @@ const hostOf = ({ url }: LadderHeader): string =>
 
 /** Nothing more will come: all runs at the target are there, or the system failed. */
 const hasEnded = (record: LadderRecord): boolean =>
-  judge(record).complete || record.steps.at(-1)?.failure !== undefined;
+  judgeLadder(record).complete || record.steps.at(-1)?.failure !== undefined;
 
 const longest = (record: LadderRecord): number =>
   Math.max(
@@ -263,7 +263,7 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
     ...(kv
       ? [say`Recall does not certify a KV cache type: look at how far the answers agree before trusting it.`]
       : []),
-    ...(judge(one).complete && judge(other).complete
+    ...(judgeLadder(one).complete && judgeLadder(other).complete
       ? []
       : [say`One of them did not finish its runs at the target.`]),
   ];

@@ -1,5 +1,5 @@
 import type { Text } from "../../text";
-import { judge, type CriterionResult } from "../score/judge";
+import { judgeLadder, type CriterionResult } from "../score/judgeLadder";
 import { nextStep, verifiedTokens, type NextStep } from "../diagnosis/nextStep";
 import { canariesAt, targetOf, type LadderCriteria } from "../plan/plan";
 import {
@@ -45,7 +45,7 @@ export function ladderReport(
 ): LadderReport {
   const { header, warnings } = record;
   const { plan } = header;
-  const outcome = judge(record);
+  const outcome = judgeLadder(record);
   const next = nextStep(record, outcome, earlier);
   const rule = {
     canaries: canariesAt(plan, targetOf(plan)),
@@ -80,7 +80,7 @@ export function ladderReport(
 /** What a ladder says about how long a prompt may be, here. */
 export function measuredLimits(record: LadderRecord): MeasuredLimits {
   const { header } = record;
-  const outcome = judge(record);
+  const outcome = judgeLadder(record);
   const curve = ladderCurve(outcome, { model: header.setup["model"] ?? "", build: "", flags: "" });
   const tried = outcome.rungs.some((rung) => rung.purpose !== "base" && rung.recall !== undefined);
   const verified = verifiedTokens(outcome, record) ?? (tried ? 0 : undefined);

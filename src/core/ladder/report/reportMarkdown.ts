@@ -1,6 +1,6 @@
 import { eventText } from "../../monitor/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../../format";
-import { failureText, invalidText } from "../score/judge";
+import { failureText, invalidText } from "../score/judgeLadder";
 import type { LadderReport } from "./ladderReport";
 import { useText, type FolderTokens } from "../score/recommend";
 import type { LadderHeader, LadderStep } from "../score/record";

@@ -2,7 +2,7 @@ import type { DepthCurve } from "../../prefill/depthCurve";
 import { predict } from "../../prefill/predict";
 import { count, say, seconds } from "../../text";
 import type { Text } from "../../text";
-import type { LadderOutcome } from "./judge";
+import type { LadderOutcome } from "./judgeLadder";
 import type { LadderStep } from "./record";
 
 /** What a context is used for: what a request holds, how long one waits for it, and what the answer needs. */

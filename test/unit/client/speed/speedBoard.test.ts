@@ -44,6 +44,31 @@ describe("the board of measurements", () => {
     expect(board.state.running).toBeUndefined();
   });
 
+  it("sends the panel what it shows, and reads the history when a page is there", async () => {
+    const board = new SpeedBoard(() => Promise.resolve({ runs: [], unreadable: 3 }));
+    expect(board.message).toEqual({ type: "speed", speed: noSpeed });
+    let changes = 0;
+    board.onDidChange(() => changes++);
+    await board.pageOpened();
+    expect(changes).toBe(1);
+    expect(board.message).toEqual({ type: "speed", speed: { runs: [], unreadable: 3 } });
+  });
+
+  it("gives up reading when it is disposed", async () => {
+    const signals: AbortSignal[] = [];
+    const board = new SpeedBoard((signal) => {
+      signals.push(signal);
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    });
+    const reading = board.refresh();
+    board.dispose();
+    await reading;
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(board.state).toBe(noSpeed);
+  });
+
   it("has no runs to show where the history cannot be read", async () => {
     const board = new SpeedBoard(() => Promise.reject(new Error("torn")));
     await board.refresh();

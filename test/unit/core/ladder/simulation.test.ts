@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "../../../../src/core/ladder/score/judge";
+import { judgeLadder } from "../../../../src/core/ladder/score/judgeLadder";
 import { makeCanaries, type PlacedCanary } from "../../../../src/core/ladder/prompt/canaries";
 import { LadderRandom } from "../../../../src/core/ladder/prompt/ladderRandom";
 import { readAnswer } from "../../../../src/core/ladder/score/readAnswer";
@@ -46,7 +46,7 @@ function accepted(recall: number): number {
   let passes = 0;
   for (let ladder = 0; ladder < ladders; ladder++) {
     const runs = [1, 2, 3].map((run) => targetRun(run, recall, random));
-    if (judge(recordOf(runs, plan)).pass) passes++;
+    if (judgeLadder(recordOf(runs, plan)).pass) passes++;
   }
   return passes / ladders;
 }

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { earlierOf, LadderLibrary } from "../../../../src/node/ladder/ladderLibrary";
-import { watchMemory } from "../../../../src/node/ladder/ladderMemory";
+import { earlierOf, ladderId, LadderLibrary } from "../../../../src/node/ladder/ladderLibrary";
+import { watchStepMemory } from "../../../../src/node/ladder/ladderMemory";
 import { LadderStore } from "../../../../src/node/ladder/ladderStore";
 import { storedLadder } from "../../../support/sampleLadders";
 
@@ -19,13 +19,13 @@ describe("the ladders of the editor", () => {
     const library = new LadderLibrary(path.join(folder, "kept"));
     expect(await library.list(signal)).toEqual([]);
     const { header, steps } = storedLadder("window");
-    const ids = [1, 3, 2].map((hour) => library.newId("abc123", Date.UTC(2026, 0, 1, hour)));
+    const ids = [1, 3, 2].map((hour) => ladderId("abc123", Date.UTC(2026, 0, 1, hour)));
     for (const id of ids) {
       const store = new LadderStore(library.folderOf(id));
       await store.append(header);
       for (const step of steps.slice(0, 2)) await store.append(step);
     }
-    const broken = library.newId("abc123", Date.UTC(2026, 0, 2));
+    const broken = ladderId("abc123", Date.UTC(2026, 0, 2));
     await mkdir(library.folderOf(broken), { recursive: true });
     await writeFile(path.join(library.folderOf(broken), "ladder.jsonl"), "{\n{\n");
     await mkdir(path.join(folder, "kept", "notes"));
@@ -62,7 +62,7 @@ describe("the memory watch", () => {
     let looked = 0;
     let first = (): void => undefined;
     const seen = new Promise<void>((resolve) => (first = resolve));
-    const watch = watchMemory({ pid: process.pid, local: true }, signal, () => {
+    const watch = watchStepMemory({ pid: process.pid, local: true }, signal, () => {
       const look = looks[Math.min(looked++, 1)];
       first();
       return look === undefined ? Promise.reject(new Error("no look")) : Promise.resolve(look);
@@ -78,10 +78,10 @@ describe("the memory watch", () => {
   });
 
   it("never fails a run, and sees nothing of another machine", async () => {
-    const blind = watchMemory({ pid: undefined, local: true }, signal, () =>
+    const blind = watchStepMemory({ pid: undefined, local: true }, signal, () =>
       Promise.reject(new Error("gone")),
     );
     expect(await blind.stop()).toEqual({ devices: [] });
-    expect(await watchMemory({ pid: 1, local: false }, signal).stop()).toEqual({ devices: [] });
+    expect(await watchStepMemory({ pid: 1, local: false }, signal).stop()).toEqual({ devices: [] });
   });
 });

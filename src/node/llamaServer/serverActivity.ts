@@ -1,9 +1,10 @@
-import { readMetrics, type PromptCounters } from "../../core/bench/serverMetrics";
-import { readSlotProgress, type SlotProgress } from "../../core/bench/slotProgress";
+import type { ServerActivity } from "../../core/bench/serverActivity";
+import { readMetrics } from "../../core/bench/serverMetrics";
+import { readSlotProgress } from "../../core/bench/slotProgress";
 import { serverAddress } from "./httpAddress";
 import { exchangeJson, HttpError } from "./httpJson";
 
-export interface LookRequest {
+export interface ActivityRequest {
   readonly url: string;
   readonly apiKey?: string;
   /** Which of a router's models. */
@@ -12,20 +13,15 @@ export interface LookRequest {
   readonly counters: boolean;
 }
 
-/** What a server says about its work at one moment; absent is what it does not tell. */
-export interface ServerLook {
-  /** Seconds, by a clock that only goes forward. */
-  readonly at: number;
-  readonly slots?: readonly SlotProgress[];
-  readonly counters?: PromptCounters;
-}
-
 /** `/slots` is answered between two batches, which may take a while. */
 const lookSeconds = 20;
 const maxBytes = 4 * 2 ** 20;
 
 /** One look at a server that somebody else may be using; nothing is loaded, woken or changed by it. Fails only when aborted. */
-export async function lookAtServer(request: LookRequest, signal: AbortSignal): Promise<ServerLook> {
+export async function readServerActivity(
+  request: ActivityRequest,
+  signal: AbortSignal,
+): Promise<ServerActivity> {
   const query =
     request.model === undefined ? "" : `?model=${encodeURIComponent(request.model)}&autoload=false`;
   const slots = readSlotProgress(await ask(request, `/slots${query}`, false, signal));
@@ -37,7 +33,7 @@ export async function lookAtServer(request: LookRequest, signal: AbortSignal): P
 
 /** undefined where there is no answer, or none that says anything. */
 async function ask(
-  { url, apiKey }: LookRequest,
+  { url, apiKey }: ActivityRequest,
   path: string,
   text: boolean,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { Text } from "../text";
 import type { ProbeProgress } from "./probeReport";
 
 /** How far a measurement is, in words. */
-export function progressText({ phase, remainingSeconds }: ProbeProgress): Text {
+export function measurementProgressText({ phase, remainingSeconds }: ProbeProgress): Text {
   switch (phase) {
     case "preparing":
     case "feasibility":

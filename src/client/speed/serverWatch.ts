@@ -1,4 +1,5 @@
 import { SlotWatch, type SeenPrefill } from "../../core/bench/slotWatch";
+import type { ServerActivity } from "../../core/bench/serverActivity";
 import { timingBetween, type PromptCounters } from "../../core/bench/serverMetrics";
 import type { SlotProgress } from "../../core/bench/slotProgress";
 import { livePrefill } from "../../core/prefill/livePrefill";
@@ -10,18 +11,11 @@ import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
 import type { SpeedBoard } from "./speedBoard";
 
-export interface ServerLook {
-  /** Seconds, by a clock that only goes forward. */
-  readonly at: number;
-  readonly slots?: readonly SlotProgress[];
-  readonly counters?: PromptCounters;
-}
-
-export interface LiveServerParts {
+export interface ServerWatchParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
   readonly board: Pick<SpeedBoard, "live" | "measuring">;
   /** One look at the server of the last estimate; undefined where there is none to look at. */
-  readonly look: (counters: boolean, signal: AbortSignal) => Promise<ServerLook | undefined>;
+  readonly look: (counters: boolean, signal: AbortSignal) => Promise<ServerActivity | undefined>;
   /** A prompt of somebody else's was read. */
   readonly learn: (timing: RequestTiming) => void;
   /** Whether anybody can see the result. */
@@ -39,7 +33,7 @@ const attentionMs = 10 * 60_000;
  * Looks at the server while a prompt may be read: for some minutes after an estimate, and only while somebody sees it. A
  * server that is left alone may then fall asleep as its owner wants.
  */
-export class LiveServer implements Disposable {
+export class ServerWatch implements Disposable {
   private readonly store = new DisposableStore();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private looking: AbortController | undefined;
@@ -53,7 +47,7 @@ export class LiveServer implements Disposable {
   private idle: PromptCounters | undefined;
   private pending: RequestTiming[] = [];
 
-  constructor(private readonly parts: LiveServerParts) {
+  constructor(private readonly parts: ServerWatchParts) {
     this.store.add(onNewReport(parts.gauge, (report) => this.estimated(report)));
     this.store.add({ dispose: () => this.stop() });
   }
@@ -138,7 +132,7 @@ export class LiveServer implements Disposable {
     this.pending = [];
   }
 
-  private take({ at, counters }: ServerLook, slots: readonly SlotProgress[]): void {
+  private take({ at, counters }: ServerActivity, slots: readonly SlotProgress[]): void {
     const { reading, finished, busy } = this.watch.see(slots, at);
     this.busy = busy;
     this.pending.push(...finished);

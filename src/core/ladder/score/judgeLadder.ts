@@ -34,7 +34,7 @@ export interface LadderOutcome {
 }
 
 /** Holds the record against the criteria that were declared before it began. */
-export function judge(record: LadderRecord): LadderOutcome {
+export function judgeLadder(record: LadderRecord): LadderOutcome {
   const { plan } = record.header;
   const rungs = rungResults(record);
   const target = rungs.find((rung) => rung.tokens === targetOf(plan));

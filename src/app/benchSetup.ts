@@ -1,16 +1,17 @@
-import { workspace } from "vscode";
-import type { ProbeCallbacks } from "./client/speed/depthProbe";
-import type { Settings } from "./app/settings";
-import { refuseSecondCopy } from "./core/memory/budget/refuseSecondCopy";
-import type { ProbeReport } from "./core/bench/probeReport";
-import { valueOf } from "./core/known";
-import type { LaunchOptions } from "./core/launch/launchOptions";
-import type { DepthCurve } from "./core/prefill/depthCurve";
-import type { Situation } from "./core/report/situation";
-import { say } from "./core/text";
-import { UserError } from "./core/userError";
-import type { HistoryStore } from "./app/historyStore";
-import type { LlamaProgramName } from "./node/machine/llamaPrograms";
+import type { ProbeReport } from "../core/bench/probeReport";
+import { refuseSecondCopy } from "../core/memory/budget/refuseSecondCopy";
+import { valueOf } from "../core/known";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { DepthCurve } from "../core/prefill/depthCurve";
+import type { Situation } from "../core/report/situation";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import type { BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
+import { findLlamaProgram, type LlamaProgramName } from "../node/machine/llamaPrograms";
+import { isThere } from "../node/waiting/isThere";
+import type { AppHost } from "./app";
+import type { HistoryStore } from "./historyStore";
+import { benchProbeAndRemember } from "./probe";
 
 /** What llama-bench needs to measure the setup an estimate is made for. */
 export interface BenchSetup {
@@ -23,11 +24,14 @@ export interface BenchSetup {
   readonly curve: DepthCurve | undefined;
 }
 
+/** What decides which program may be started, and with which model. */
+export type BenchHost = Pick<AppHost, "settings" | "trusted">;
+
 /** Fails with `UserError` where llama-bench cannot run here: no program, no model file, no room for a second copy. */
-export async function benchSetup(parts: Situation, settings: Settings): Promise<BenchSetup> {
-  const { launch, model, server, memory, curve } = parts;
-  const program = await llamaProgram(settings, "llama-bench");
-  const options = { ...launch, ...(await modelFile(parts, settings)) };
+export async function benchSetup(situation: Situation, host: BenchHost): Promise<BenchSetup> {
+  const { launch, model, server, memory, curve } = situation;
+  const program = await llamaProgram(host, "llama-bench");
+  const options = { ...launch, ...(await modelFile(situation, host)) };
   if (options.model === undefined && options.hfRepo === undefined) {
     const { why, remedy } = model.known ? noModelFile : model;
     throw new UserError("invalidInput", why, remedy);
@@ -44,27 +48,25 @@ const noModelFile = {
 
 async function modelFile(
   { model, server }: Situation,
-  settings: Settings,
+  host: BenchHost,
 ): Promise<Pick<LaunchOptions, "model">> {
   if (!model.known) return {};
-  const { isThere } = await import("./node/waiting/isThere");
-  for (const path of [valueOf(server)?.facts.model.path, settings.model]) {
+  for (const path of [valueOf(server)?.facts.model.path, host.settings().model]) {
     if (path !== undefined && path !== "" && (await isThere(path))) return { model: path };
   }
   return {};
 }
 
 /** Path of one of the user's llama.cpp programs. Fails with `UserError` where there is none, or where none may be started. */
-export async function llamaProgram({ llamaCppFolder }: Settings, name: LlamaProgramName): Promise<string> {
-  if (!workspace.isTrusted) {
+export async function llamaProgram(host: BenchHost, name: LlamaProgramName): Promise<string> {
+  if (!host.trusted()) {
     throw new UserError(
       "untrusted",
       say`Programs are started only in a trusted workspace.`,
       say`Trust it first.`,
     );
   }
-  const { findLlamaProgram } = await import("./node/machine/llamaPrograms");
-  const found = await findLlamaProgram(name, llamaCppFolder);
+  const found = await findLlamaProgram(name, host.settings().llamaCppFolder);
   if (found !== undefined) return found;
   throw new UserError(
     "notFound",
@@ -75,18 +77,21 @@ export async function llamaProgram({ llamaCppFolder }: Settings, name: LlamaProg
 
 /** The depth probe where no server runs: llama-bench with the options a server would get. Without a model it fails as asking the server did. */
 export async function benchProbe(
-  parts: Situation,
-  settings: Settings,
-  callbacks: ProbeCallbacks,
+  situation: Situation,
+  host: BenchHost,
+  report: Pick<BenchProbeRequest, "onPlan" | "onProgress">,
   history: HistoryStore,
   signal: AbortSignal,
 ): Promise<ProbeReport> {
-  const { server, model } = parts;
+  const { server, model } = situation;
   if (!server.known && (!model.known || (server.reason !== undefined && server.reason !== "refused"))) {
     throw new UserError(server.reason ?? "refused", server.why, server.remedy);
   }
-  const { program, options, context } = await benchSetup(parts, settings);
-  const { benchProbeAndRemember } = await import("./app/probe");
-  const request = { program, options, maxDepth: context, budgetSeconds: settings.probeSeconds, ...callbacks };
-  return benchProbeAndRemember(request, history, signal);
+  const { program, options, context } = await benchSetup(situation, host);
+  const budgetSeconds = host.settings().probeSeconds;
+  return benchProbeAndRemember(
+    { program, options, maxDepth: context, budgetSeconds, ...report },
+    history,
+    signal,
+  );
 }

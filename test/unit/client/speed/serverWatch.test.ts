@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { LiveServer, type ServerLook } from "../../../../src/client/speed/liveServer";
+import { ServerWatch } from "../../../../src/client/speed/serverWatch";
 import { Emitter } from "../../../../src/client/editor/lifecycle";
 import type { SlotProgress } from "../../../../src/core/bench/slotProgress";
+import type { ServerActivity } from "../../../../src/core/bench/serverActivity";
 import type { PromptCounters } from "../../../../src/core/bench/serverMetrics";
 import { known } from "../../../../src/core/known";
 import type { LivePrefill } from "../../../../src/core/prefill/livePrefill";
@@ -30,8 +31,8 @@ class Bench {
   looks = 0;
   seen = true;
   measuring = false;
-  answer: (asksCounters: boolean) => Omit<ServerLook, "at"> | undefined = () => ({ slots: [idle] });
-  readonly live: LiveServer;
+  answer: (asksCounters: boolean) => Omit<ServerActivity, "at"> | undefined = () => ({ slots: [idle] });
+  readonly live: ServerWatch;
 
   constructor() {
     const gauge = { onDidChange: this.changes.event } as {
@@ -41,7 +42,7 @@ class Bench {
     Object.defineProperty(gauge, "state", { get: () => this.state });
     const board = { live: (live: LivePrefill | undefined) => void this.shown.push(live), measuring: false };
     Object.defineProperty(board, "measuring", { get: () => this.measuring });
-    this.live = new LiveServer({
+    this.live = new ServerWatch({
       gauge,
       board,
       look: (asksCounters) => {

@@ -1,0 +1,87 @@
+import { window } from "vscode";
+import type { Speed } from "../../app/speed";
+import { planText } from "../../core/bench/probePlan";
+import type { Log } from "../../core/log";
+import { say } from "../../core/text";
+import { registerCommands } from "../editor/commands";
+import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import type { Gauge } from "../estimate/gauge";
+import type { GaugePanel } from "../panel/panel";
+import type { Probe } from "./depthProbe";
+import type { ProbeTarget } from "./probeSection";
+import { ServerWatch } from "./serverWatch";
+import { SpeedBoard } from "./speedBoard";
+import { speedCommands, type SpeedInCommands } from "./speedCommands";
+import { SpeedStatus } from "./speedStatus";
+
+/** The depth probes of the server an estimate goes to, and of one whose options are known. */
+export interface Probes {
+  readonly probe: Probe;
+  readonly probeOf: (target: ProbeTarget) => Probe;
+}
+
+export interface SpeedParts {
+  readonly gauge: Gauge;
+  readonly panel: Pick<GaugePanel, "add" | "show">;
+  readonly log: Log;
+  readonly speed: SpeedInCommands & Pick<Speed, "runs" | "serverActivity" | "learn">;
+  readonly probes: Probes;
+}
+
+/** Everything about measured speed: its board, commands, status and the watch over the server. */
+export function startSpeed(parts: SpeedParts): Disposable & {
+  /** The probes with their progress on the board, too. */
+  readonly probes: Probes;
+} {
+  const store = new DisposableStore();
+  const { gauge, panel, log, speed, probes } = parts;
+  const board = store.add(new SpeedBoard((signal) => speed.runs(signal)));
+  panel.add(board);
+  store.add(new SpeedStatus(board));
+  const watch = store.add(
+    new ServerWatch({
+      gauge,
+      board,
+      look: (counters, signal) => speed.serverActivity(counters, signal),
+      learn: (timing) => {
+        speed.learn(timing).catch((error: unknown) => log.error("A request was not written down", error));
+      },
+      isSeen: () => window.state.focused,
+      now: Date.now,
+    }),
+  );
+  store.add(
+    window.onDidChangeWindowState(({ focused }) => {
+      if (focused) watch.resume();
+    }),
+  );
+  const repeat = async (): Promise<unknown> =>
+    gauge.request === undefined ? undefined : gauge.estimate(gauge.request);
+  store.add(registerCommands(speedCommands({ board, panel, speed, repeat }), log));
+  return {
+    probes: {
+      probe: onBoard(board, probes.probe),
+      probeOf: (target) => onBoard(board, probes.probeOf(target)),
+    },
+    dispose: () => store.dispose(),
+  };
+}
+
+const onBoard =
+  (board: SpeedBoard, probe: Probe): Probe =>
+  (callbacks, signal) =>
+    board.measure(say`Measuring prefill by depth`, signal, (report, its) =>
+      probe(
+        {
+          onPlan: (plan) => {
+            report.plan(planText(plan));
+            callbacks.onPlan(plan);
+          },
+          onProgress: (progress) => {
+            report.progress(progress);
+            callbacks.onProgress(progress);
+          },
+        },
+        its,
+      ),
+    );
