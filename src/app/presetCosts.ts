@@ -11,9 +11,9 @@ import { UserError } from "../core/userError";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { cachedModelFile, cachedRepositories } from "../node/gguf/hubCache";
 import { budgetDevices, measureMemory } from "../node/machine/measureMemory";
-import { inheritedOptions } from "../node/machine/systemOptions";
 import type { AppHost } from "./app";
 import { HistoryStore } from "./historyStore";
+import { launchWith } from "./launchOptions";
 
 /** Models of one or two presets. */
 const maxModels = 30;
@@ -55,7 +55,7 @@ export class PresetCosts {
   async sectionCost(asked: SectionCostRequest, signal: AbortSignal): Promise<SectionCost | undefined> {
     const model = await this.#modelAt(asked.modelPath, signal);
     if (model === undefined) return undefined;
-    const request = { ...asked, options: { ...(await inheritedOptions()), ...asked.options } };
+    const request = { ...asked, options: await launchWith(asked.options) };
     const { marginBytes } = this.host.settings();
     const kept = marginBytes === undefined ? {} : { marginBytes };
     const budget = sectionBudget(model, request.options, await this.#freeDevices(signal), kept);

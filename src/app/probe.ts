@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import path from "node:path";
+import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { speedFlags } from "../core/llamaBench/benchArguments";
 import { chooseCurve, curvesOfModel, type MeasuredCurve } from "../core/history/curveChoice";
 import { historyVersion, recordOfProbe, recordOfUnfinished } from "../core/history/historyRecord";
@@ -11,35 +13,63 @@ import type { HistoryStore } from "./historyStore";
 import { runBenchProbe, type BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
 import { runServerProbe, type ServerProbeRequest } from "./serverProbe";
 
-/** Measures the running server and writes the result down, also where it was cut short. */
+/** A running server and the options that are known of it. */
+export interface ProbedServer {
+  readonly url: string;
+  readonly apiKey?: string;
+  /** Which of a router's models. */
+  readonly model?: string;
+  readonly launch: LaunchOptions;
+}
+
+/** The server of a situation; a router measures the model that was asked about. */
+export function probedServer(
+  { url, role, model }: ServerFacts,
+  launch: LaunchOptions,
+  apiKey: string | undefined,
+): ProbedServer {
+  return {
+    ...{ url, launch },
+    ...(apiKey !== undefined && { apiKey }),
+    ...(role === "router" && { model: model.id }),
+  };
+}
+
+/** Measures the running server and writes the result down, also where it was cut short. No history: nothing is kept. */
 export async function probeAndRemember(
-  request: ServerProbeRequest & { readonly launch: LaunchOptions },
-  history: HistoryStore,
+  request: ServerProbeRequest & ProbedServer,
+  history: HistoryStore | undefined,
   signal: AbortSignal,
 ): Promise<ProbeReport> {
   const { launch, ...probe } = request;
   return remembered("llama-server", history, (onMeasured) =>
-    runServerProbe({ ...probe, flags: speedFlags(launch), onMeasured }, signal),
+    runServerProbe({ ...probe, flags: speedFlags(launch), ...(onMeasured && { onMeasured }) }, signal),
   );
 }
 
-/** Measures with llama-bench and writes the result down, also where it was cut short. */
+/** Measures with llama-bench and writes the result down, also where it was cut short. No history: nothing is kept. */
 export async function benchProbeAndRemember(
   request: BenchProbeRequest,
-  history: HistoryStore,
+  history: HistoryStore | undefined,
   signal: AbortSignal,
 ): Promise<ProbeReport> {
+  const { model } = request.options;
+  const options = { ...request.options, ...(model !== undefined && { model: absoluteModel(model) }) };
   return remembered("llama-bench", history, (onMeasured) =>
-    runBenchProbe({ ...request, onMeasured }, signal),
+    runBenchProbe({ ...request, options, ...(onMeasured && { onMeasured }) }, signal),
   );
 }
+
+/** A model's file as curves are kept under it, wherever the program was started. */
+export const absoluteModel = (file: string): string => (/^https?:/i.test(file) ? file : path.resolve(file));
 
 /** Writes down what is measured while it is measured: nobody who is killed can do it afterwards. */
 async function remembered(
   tool: string,
-  history: HistoryStore,
-  run: (onMeasured: (curve: DepthCurve) => void) => Promise<ProbeReport>,
+  history: HistoryStore | undefined,
+  run: (onMeasured?: (curve: DepthCurve) => void) => Promise<ProbeReport>,
 ): Promise<ProbeReport> {
+  if (history === undefined) return run();
   const about = { id: randomUUID(), at: Date.now(), tool };
   let written = Promise.resolve();
   const report = await run((curve) => {

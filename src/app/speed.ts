@@ -175,11 +175,11 @@ export class Speed {
   }
 
   /** The setup an estimate goes to as a curve's key; undefined where neither server nor model are known. */
-  #keyOf({ server, model, launch }: Situation): CurveKey | undefined {
+  #keyOf({ server, model, modelFile, launch }: Situation): CurveKey | undefined {
     if (server.known) return serverCurveKey(server.value.facts, launch);
-    const chosen = this.host.settings().model;
-    const path = chosen === "" ? launch.model : chosen;
-    return model.known && path !== undefined ? serverCurveKey({ model: { id: path } }, launch) : undefined;
+    return model.known && modelFile.known
+      ? serverCurveKey({ model: { id: modelFile.value } }, launch)
+      : undefined;
   }
 
   /** undefined where it does not matter or cannot be found out; then the answer says that it was not checked. */

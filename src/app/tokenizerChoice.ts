@@ -1,57 +1,58 @@
-import { known, knownOr, type Known } from "../core/known";
-import type { ConnectedServer, Situation } from "../core/report/situation";
+import { setImmediate as turn } from "node:timers/promises";
+import { knownOr, valueOf, type Known } from "../core/known";
+import type { Tokenizer } from "../core/tokens/tokenizer";
+import type { ConnectedServer } from "../core/report/situation";
+import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { calibrated, fingerprinted } from "../node/tokenizer/calibratedTokenizer";
 import type { GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { isThere } from "../node/waiting/isThere";
-import type { LlamaServer } from "../core/acceptance/serverFacts";
-import type { Tokenizer } from "../core/tokens/tokenizer";
 
-export interface CalibrationSetup {
-  /** A GGUF the user chose; absent: the running server's own file where it lies on this machine. */
-  readonly modelPath?: string;
-  readonly openVocabulary: (path: string, signal: AbortSignal) => Promise<GgufTokenizer>;
+/** Opens the vocabulary of a GGUF. */
+export type OpenVocabulary = (file: string, signal: AbortSignal) => Promise<GgufTokenizer>;
+
+export interface TokenizerSources {
+  readonly server: ConnectedServer | undefined;
+  /** A GGUF: the chosen one, else the server's own where it lies on this machine. */
+  readonly modelFile: string | undefined;
+  readonly openVocabulary: OpenVocabulary;
+}
+
+export interface TokenizerChoice {
+  readonly tokenizer: Tokenizer;
+  /** The vocabulary that was tried; absent where there was none to try. */
+  readonly vocabulary?: Known<unknown>;
 }
 
 /**
- * Where a server is awake and its model's vocabulary can be read here: the vocabulary counts if the server agrees on a test
- * text. Else the server does, with a fingerprint under which its counts can be kept.
+ * The one choice of what counts. Where a server is awake: the model's vocabulary if that server agrees with it on a test
+ * text, else the server, with a fingerprint under which its counts can be kept. Without one: the model's vocabulary, else
+ * an assumption that says so.
  */
-export async function calibratedParts(
-  parts: Situation,
-  setup: CalibrationSetup,
+export async function chooseTokenizer(
+  sources: TokenizerSources,
   signal: AbortSignal,
-): Promise<Situation> {
-  if (!parts.server.known || parts.server.value.facts.sleeping) return parts;
-  const { server, facts } = parts.server.value;
-  const tokenizer = server.tokenizer(facts);
-  const vocabulary = await vocabularyOf(setup, facts.model.path, signal);
-  if (vocabulary?.known !== true) {
-    return { ...parts, server: counting(parts.server.value, await fingerprinted(tokenizer, facts, signal)) };
+): Promise<TokenizerChoice> {
+  const { server, modelFile, openVocabulary } = sources;
+  if (server === undefined || server.facts.sleeping) {
+    if (modelFile === undefined) return { tokenizer: assumed() };
+    const vocabulary = await knownOr(openVocabulary(modelFile, signal));
+    return { tokenizer: valueOf(vocabulary) ?? assumed(), vocabulary };
   }
-  const calibration = await calibrated(vocabulary.value, tokenizer, facts, signal);
-  return calibration.kind === "same"
-    ? { ...parts, vocabulary: known(calibration.tokenizer) }
-    : { ...parts, server: counting(parts.server.value, calibration.tokenizer) };
+  const { facts } = server;
+  const counting = server.server.tokenizer(facts);
+  const file = await firstThere([facts.model.path, modelFile]);
+  const vocabulary = file === undefined ? undefined : await knownOr(openVocabulary(file, signal));
+  const tokenizer =
+    vocabulary?.known === true
+      ? (await calibrated(vocabulary.value, counting, facts, signal)).tokenizer
+      : await fingerprinted(counting, facts, signal);
+  return { tokenizer, ...(vocabulary && { vocabulary }) };
 }
 
-async function vocabularyOf(
-  { modelPath, openVocabulary }: CalibrationSetup,
-  served: string | undefined,
-  signal: AbortSignal,
-): Promise<Known<GgufTokenizer> | undefined> {
-  for (const path of [served, modelPath]) {
-    if (path === undefined || !(await isThere(path))) continue;
-    return knownOr(openVocabulary(path, signal));
-  }
+/** Long counting without any vocabulary lets the rest of the program run. */
+const assumed = (): Tokenizer => assumedTokenizer(() => turn());
+
+async function firstThere(files: readonly (string | undefined)[]): Promise<string | undefined> {
+  for (const file of files) if (file !== undefined && (await isThere(file))) return file;
   return undefined;
-}
-
-function counting({ server, facts }: ConnectedServer, tokenizer: Tokenizer): Known<ConnectedServer> {
-  const wrapped: LlamaServer = {
-    url: server.url,
-    facts: (signal) => server.facts(signal),
-    tokenizer: () => tokenizer,
-    applyTemplate: (message, signal) => server.applyTemplate(message, signal),
-  };
-  return known({ server: wrapped, facts });
 }

@@ -1,28 +1,24 @@
 import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
-import type { CountCache } from "../core/tokens/keptCount";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";
-import type { Situation } from "../core/report/situation";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { defaultPackTemplate } from "../core/tokens/pack";
-import { UserError } from "../core/userError";
-import { calibratedParts } from "../app/tokenizerChoice";
-import { gatherParts } from "../app/situation";
-import { FitProbe } from "../node/machine/fitProbe";
+import { connected } from "../app/runningServer";
+import { gather } from "../app/situation";
 import { workspaceFiles } from "../node/files/workspaceFiles";
+import { namedServer } from "./access";
 import { mebibytes, wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
-import { countJson, crashWarnings, serverAccess } from "./count";
-import { keptCounts } from "./kept";
-import { device, launchOptions } from "./memory";
+import { countJson, crashWarnings } from "./count";
+import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
+import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
 import { readCurve } from "./predict";
-import { openVocabulary } from "./vocabulary";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
 
-interface CheckOptions extends WalkFlags {
+interface CheckOptions extends WalkFlags, HistoryFlags, ProgramFlags {
   readonly server?: string;
   readonly curve?: string;
   readonly raw?: true;
@@ -33,7 +29,7 @@ interface CheckOptions extends WalkFlags {
 }
 
 export const addCheck: CliCommand = (program, context) => {
-  withWalkOptions(
+  const command = withWalkOptions(
     program
       .command("check")
       .description(
@@ -41,44 +37,37 @@ export const addCheck: CliCommand = (program, context) => {
       )
       .argument("<path...>", "files and folders to send")
       .option("--server <url>", "the llama-server they go to")
-      .option("--curve <file>", "CURVE.json, as `probe` prints it")
+      .option("--curve <file>", "CURVE.json, as `probe` prints it, instead of earlier measurements")
       .option("--raw", "the text alone, no packing, no chat template")
       .option("--answer-reserve <n>", "tokens to keep for the answer", wholeNumber, 2048)
       .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
       .option("--margin <mib>", "MiB to keep free on every device", mebibytes),
-  )
+  );
+  withHistory(withPrograms(command), "folder with the measurements to predict from")
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CheckOptions) => {
       const { signal } = context;
       const roots = await existing(paths);
       const curve = options.curve === undefined ? undefined : await readCurve(options.curve);
-      const access = options.server === undefined ? undefined : serverAccess(options.server);
-      const gathered = await gatherParts(
+      const caches = openCaches();
+      const history = historyOf(options);
+      const devices = options.device.length === 0 ? "measure" : options.device;
+      const situation = await gather(
         {
-          files: workspaceFiles(),
-          server:
-            access === undefined
-              ? "none"
-              : { configured: access.url, ...(access.apiKey !== undefined && { apiKey: access.apiKey }) },
-          launch: await launchOptions(context.serverArguments),
-          devices: options.device.length === 0 ? "measure" : options.device,
-          programs: {},
-          ...(options.device.length === 0 && { fitProbe: new FitProbe() }),
+          server: options.server === undefined ? "none" : namedServer(options.server),
+          launch: await givenLaunch(context),
+          devices,
+          programs: await programsOf(options),
+          ...(devices === "measure" && { fitProbe: caches.fitProbe }),
           ...(options.margin !== undefined && { marginBytes: options.margin }),
-          openVocabulary,
+          openVocabulary: (file, its) => caches.vocabulary(file, its),
+          counts: (fingerprint) => caches.counts(fingerprint),
           ...(curve !== undefined && { curve }),
+          ...(history && { history }),
         },
         signal,
       );
-      if (access !== undefined && !gathered.server.known) {
-        const { reason, why, remedy } = gathered.server;
-        throw new UserError(reason ?? "refused", why, remedy);
-      }
-      let cache: CountCache | undefined;
-      const parts: Situation = {
-        ...(await calibratedParts(gathered, { openVocabulary }, signal)),
-        countCache: async (fingerprint) => (cache = await keptCounts(fingerprint)),
-      };
+      if (options.server !== undefined) connected(situation.server);
       const report = await estimate(
         {
           scope: { label: paths.join(", "), roots },
@@ -86,13 +75,14 @@ export const addCheck: CliCommand = (program, context) => {
           pack: options.raw ? "raw" : defaultPackTemplate,
           answerReserve: options.answerReserve,
         },
-        parts,
+        situation,
+        { files: workspaceFiles(), clock: Date },
         ({ filesDone, filesFound, tokens }) =>
           printProgress(() => `${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
         signal,
       );
       endProgress();
-      await cache?.flush();
+      await (await situation.counts?.())?.flush();
       if (options.json) printJson(reportJson(report));
       else printLines(reportLines(report));
       const { kind } = report.verdict;

@@ -2,14 +2,18 @@ import { formatNumber, formatSeconds, formatText } from "../core/format";
 import type { Tokenizer } from "../core/tokens/tokenizer";
 import { crashRiskRemedy, crashRiskText, riskyFiles } from "../core/report/crashRisk";
 import type { Text } from "../core/text";
-import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { countFiles } from "../core/tokens/countFiles";
 import { isExact, type TokenCount } from "../core/tokens/tokenCount";
+import type { Caches } from "../app/caches";
+import { connected, findServer } from "../app/runningServer";
+import { chooseTokenizer } from "../app/tokenizerChoice";
+import type { ConnectedServer } from "../core/report/situation";
+import { UserError } from "../core/userError";
 import { workspaceFiles } from "../node/files/workspaceFiles";
+import { namedServer } from "./access";
 import type { CliCommand } from "./command";
-import { keptCounts } from "./kept";
+import { openCaches } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
-import { openVocabulary } from "./vocabulary";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
 
 interface CountOptions extends WalkFlags {
@@ -25,16 +29,21 @@ export const addCount: CliCommand = (program, { signal }) => {
       .command("count")
       .description("tokens of files and folders; exact with a server or a model, else assumed")
       .argument("<path...>", "files and folders")
-      .option("--model <file>", "count in the vocabulary of this GGUF")
+      .option(
+        "--model <file>",
+        "count in the vocabulary of this GGUF; with --server only where that server agrees",
+      )
       .option("--server <url>", "count with the /tokenize of this llama-server"),
   )
     .option("--no-cache", "count every file again, keep nothing")
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CountOptions) => {
       const roots = await existing(paths);
-      const tokenizer = await chosenTokenizer(options, signal);
+      const caches = openCaches();
+      const tokenizer = await countingTokenizer(options, caches, signal);
       const { fingerprint } = tokenizer;
-      const cache = fingerprint === undefined || !options.cache ? undefined : await keptCounts(fingerprint);
+      const cache =
+        fingerprint === undefined || !options.cache ? undefined : await caches.counts(fingerprint);
       const counted = await countFiles(
         { files: workspaceFiles(), tokenizer, clock: Date, ...(cache && { cache }) },
         { roots, options: walkOptions(options) },
@@ -49,21 +58,26 @@ export const addCount: CliCommand = (program, { signal }) => {
     });
 };
 
-async function chosenTokenizer(options: CountOptions, signal: AbortSignal): Promise<Tokenizer> {
-  if (options.server !== undefined) {
-    const { HttpLlamaServer } = await import("../node/llamaServer/llamaServer");
-    const { fingerprinted } = await import("../node/tokenizer/calibratedTokenizer");
-    const server = new HttpLlamaServer(serverAccess(options.server));
-    const facts = await server.facts(signal);
-    return fingerprinted(server.tokenizer(facts), facts, signal);
+/** As every other command and the editor choose it; a model that is named must be readable. */
+export async function countingTokenizer(
+  { server: url, model }: Pick<CountOptions, "server" | "model">,
+  caches: Caches,
+  signal: AbortSignal,
+): Promise<Tokenizer> {
+  const server = url === undefined ? undefined : await serverAt(url, signal);
+  const { tokenizer, vocabulary } = await chooseTokenizer(
+    { server, modelFile: model, openVocabulary: (file, its) => caches.vocabulary(file, its) },
+    signal,
+  );
+  if (model !== undefined && vocabulary?.known === false) {
+    throw new UserError(vocabulary.reason ?? "invalidInput", vocabulary.why, vocabulary.remedy);
   }
-  return options.model === undefined ? assumedTokenizer() : openVocabulary(options.model, signal);
+  return tokenizer;
 }
 
-/** A key never goes into an argument, where other processes could read it. */
-export function serverAccess(url: string): { readonly url: string; readonly apiKey?: string } {
-  const apiKey = process.env["LLAMA_API_KEY"];
-  return { url, ...(apiKey !== undefined && apiKey !== "" && { apiKey }) };
+async function serverAt(url: string, signal: AbortSignal): Promise<ConnectedServer> {
+  const { server } = await findServer({ server: namedServer(url), launch: {}, programs: "none" }, signal);
+  return connected(server);
 }
 
 /** The contract of `count --json`. */

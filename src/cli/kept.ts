@@ -1,17 +1,42 @@
 import { homedir } from "node:os";
 import path from "node:path";
-import type { CountCache } from "../core/tokens/keptCount";
-import { openCountCache } from "../node/tokenizer/countCache";
+import type { Command } from "commander";
+import { Caches } from "../app/caches";
+import { HistoryStore } from "../app/historyStore";
+import { version } from "./version";
 
 /** The user's folder for what is made once: compiled vocabularies, counts. It may be removed at any time. */
 export function cacheFolder(): string {
-  const base =
-    process.platform === "win32"
-      ? process.env["LOCALAPPDATA"]
-      : (process.env["XDG_CACHE_HOME"] ?? path.join(homedir(), ".cache"));
-  return path.join(base ?? homedir(), "llama-gauge");
+  return userFolder("XDG_CACHE_HOME", ".cache");
 }
 
-/** Counts of earlier runs with the same tokenizer. */
-export const keptCounts = (fingerprint: string): Promise<CountCache> =>
-  openCountCache({ folder: path.join(cacheFolder(), "counts"), fingerprint });
+/** The user's folder for what was measured and cannot be made again at once. */
+export function historyFolder(): string {
+  return userFolder("XDG_STATE_HOME", ".local/state");
+}
+
+function userFolder(variable: string, unixDefault: string): string {
+  const { LOCALAPPDATA, [variable]: set } = process.env;
+  const onUnix = set === undefined || set === "" ? path.join(homedir(), unixDefault) : set;
+  const base = process.platform === "win32" ? (LOCALAPPDATA ?? homedir()) : onUnix;
+  return path.join(base, "llama-gauge");
+}
+
+/** What this command keeps for the next one. */
+export const openCaches = (): Caches => new Caches({ folder: cacheFolder(), version });
+
+/** A folder, the user's own where none is named; false: none. */
+export interface HistoryFlags {
+  readonly history?: string | false;
+}
+
+/** Adds the options that say where measurements are kept. `use`: what the command does with that folder. */
+export function withHistory(command: Command, use: string): Command {
+  return command
+    .option("--history <folder>", `${use}, instead of your own`)
+    .option("--no-history", "neither read nor save measurements");
+}
+
+export function historyOf({ history }: HistoryFlags): HistoryStore | undefined {
+  return history === false ? undefined : new HistoryStore(history ?? historyFolder());
+}

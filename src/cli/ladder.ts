@@ -17,7 +17,9 @@ import { runLadder } from "../app/ladderRun";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import type { CliCommand, CliContext } from "./command";
-import { serverAccess } from "./count";
+import { serverAccess } from "./access";
+import { countingTokenizer } from "./count";
+import { openCaches } from "./kept";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
 import { readCurve } from "./predict";
@@ -154,9 +156,12 @@ async function folderTokens(
   folder: string,
   { signal }: CliContext,
 ): Promise<FolderTokens> {
-  const server = new HttpLlamaServer(serverAccess(url));
+  const caches = openCaches();
+  const tokenizer = await countingTokenizer({ server: url }, caches, signal);
+  const { fingerprint } = tokenizer;
+  const cache = fingerprint === undefined ? undefined : await caches.counts(fingerprint);
   const counted = await countFiles(
-    { files: workspaceFiles(), tokenizer: server.tokenizer(await server.facts(signal)), clock: Date },
+    { files: workspaceFiles(), tokenizer, clock: Date, ...(cache && { cache }) },
     {
       roots: await existing([folder]),
       options: { ...defaultWalkOptions, workspaceFolders: [process.cwd()] },
@@ -164,6 +169,7 @@ async function folderTokens(
     () => undefined,
     signal,
   );
+  await cache?.flush();
   return { label: folder, tokens: counted.tokens };
 }
 

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { formatBytes, formatNumber, formatText } from "../core/format";
-import { parseArguments } from "../core/launch/commandLine";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import type { Budgets } from "../core/memory/budget/budgets";
@@ -15,12 +14,12 @@ import { UserError } from "../core/userError";
 import { gatherBudgets } from "../app/budgets";
 import { FitProbe } from "../node/machine/fitProbe";
 import { ggufModelSource } from "../node/gguf/ggufModelSource";
-import { systemOptions } from "../node/machine/systemOptions";
 import { mebibytes } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
-import { printError, printJson, printLines, table } from "./output";
+import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
+import { printJson, printLines, table } from "./output";
 
-interface MemoryOptions {
+interface MemoryOptions extends ProgramFlags {
   readonly device: readonly MemoryDevice[];
   readonly margin?: number;
   readonly json?: true;
@@ -35,7 +34,7 @@ export const addMemory: CliCommand = (program, context) => {
       .description("what llama-server needs with the arguments after --, by device")
       .option(
         "--probe <auto|off>",
-        "auto: measure this machine and ask the llama-fit-params on PATH, unless devices are named",
+        "auto: measure this machine and ask llama-fit-params, unless devices are named",
         probeChoice,
         "auto",
       ),
@@ -50,7 +49,7 @@ export const addMemory: CliCommand = (program, context) => {
 };
 
 const withDevices = (command: Command): Command =>
-  command
+  withPrograms(command)
     .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
     .option("--margin <mib>", "MiB to keep free on every device", mebibytes)
     .option("--json", "one JSON document on stdout");
@@ -58,13 +57,14 @@ const withDevices = (command: Command): Command =>
 /** Devices that were only named are not there to be asked. */
 async function budgetsOf(
   { model, path, launch }: LaunchedModel,
-  { device: named, margin }: MemoryOptions,
+  options: MemoryOptions,
   ask: boolean,
   signal: AbortSignal,
 ): Promise<Budgets> {
+  const { device: named, margin } = options;
   const setup = {
     devices: named.length > 0 ? named : ask ? ("measure" as const) : [],
-    programs: {},
+    programs: await programsOf(options),
     ...(ask && named.length === 0 && { fitProbe: new FitProbe() }),
     ...(margin !== undefined && { marginBytes: margin }),
   };
@@ -103,7 +103,7 @@ interface LaunchedModel {
 
 /** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
 export async function launchedModel({ serverArguments, signal }: CliContext): Promise<LaunchedModel> {
-  const launch = await launchOptions(serverArguments);
+  const launch = await givenLaunch({ serverArguments });
   if (launch.model === undefined) {
     throw new UserError(
       "invalidInput",
@@ -113,19 +113,6 @@ export async function launchedModel({ serverArguments, signal }: CliContext): Pr
   }
   const path = launch.model;
   return { launch, path, model: modelOf(await ggufModelSource().readHeader(path, signal)) };
-}
-
-export async function launchOptions(serverArguments: readonly string[]): Promise<LaunchOptions> {
-  const { options, problems } = parseArguments(serverArguments, process.env);
-  for (const problem of problems) printError(`${problem.severity}: ${formatText(problem.message)}`);
-  return { ...(await systemOptions()), ...options };
-}
-
-export function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
-  const match = /^(.+)=(\d{1,16})$/.exec(text);
-  if (match?.[1] === undefined)
-    throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=25769803776.");
-  return [...before, { name: match[1], freeBytes: Number(match[2]) }];
 }
 
 function memoryLines(report: MemoryReport): string[] {

@@ -1,19 +1,19 @@
 import { InvalidArgumentError } from "commander";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
-import { speedFlags } from "../core/llamaBench/benchArguments";
 import { planText } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { runBenchProbe } from "../node/llamaBench/llamaBenchProbe";
-import { runServerProbe } from "../app/serverProbe";
+import { benchProbeAndRemember, probeAndRemember, probedServer } from "../app/probe";
+import { connected, findServer } from "../app/runningServer";
+import { namedServer, serverAccess } from "./access";
 import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
-import { serverAccess } from "./count";
-import { launchOptions } from "./memory";
+import { historyOf, withHistory, type HistoryFlags } from "./kept";
+import { givenLaunch } from "./launch";
 import { endProgress, printError, printJson, printLines, printProgress, table } from "./output";
 
-interface ProbeFlags {
+interface ProbeFlags extends HistoryFlags {
   readonly server?: string;
   readonly bench?: string;
   readonly budget: number;
@@ -22,7 +22,7 @@ interface ProbeFlags {
 }
 
 export const addProbe: CliCommand = (program, context) => {
-  program
+  const command = program
     .command("probe")
     .description(
       "measure prefill by depth: on a running server, or with llama-bench and the arguments after --",
@@ -30,7 +30,8 @@ export const addProbe: CliCommand = (program, context) => {
     .option("--server <url>", "the llama-server to measure; it must be idle")
     .option("--bench <file>", "the llama-bench to run")
     .option("--budget <seconds>", "how long the whole may take", wholeNumber, 60)
-    .option("--depths <list>", "depths in tokens, for example 0,4096,16384", depthList)
+    .option("--depths <list>", "depths in tokens, for example 0,4096,16384", depthList);
+  withHistory(command, "folder to save the measurement in")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: ProbeFlags) => {
       const report = await measured(flags, context);
@@ -41,7 +42,8 @@ export const addProbe: CliCommand = (program, context) => {
     });
 };
 
-async function measured(flags: ProbeFlags, { serverArguments, signal }: CliContext): Promise<ProbeReport> {
+async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeReport> {
+  const { signal } = context;
   const deepest = flags.depths === undefined ? undefined : Math.max(...flags.depths);
   const common = {
     budgetSeconds: flags.budget,
@@ -57,26 +59,33 @@ async function measured(flags: ProbeFlags, { serverArguments, signal }: CliConte
       say`Name the one to measure.`,
     );
   }
+  const launch = await givenLaunch(context);
+  const history = historyOf(flags);
   if (flags.server !== undefined) {
-    return runServerProbe(
+    // the key of the curve is made as `check` and the editor make it, so that they find it
+    const setup = { server: namedServer(flags.server), launch, programs: {} };
+    const { server, launch: running } = await findServer(setup, signal);
+    const { facts } = connected(server);
+    return probeAndRemember(
       {
-        ...serverAccess(flags.server),
+        ...probedServer(facts, running, serverAccess(flags.server).apiKey),
         ...common,
-        flags: speedFlags(await launchOptions(serverArguments)),
         ...(deepest !== undefined && { maxDepth: deepest }),
         onPlan: (plan) => printError(formatText(planText(plan))),
       },
+      history,
       signal,
     );
   }
-  return runBenchProbe(
+  return benchProbeAndRemember(
     {
       program: flags.bench ?? "llama-bench",
-      options: await launchOptions(serverArguments),
+      options: launch,
       ...common,
       ...(flags.depths !== undefined && { depths: flags.depths }),
       onPlan: (plan) => printError(formatText(planText(plan))),
     },
+    history,
     signal,
   );
 }

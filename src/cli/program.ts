@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
+import { version } from "./version";
 
 /** Only what is asked for is loaded: most commands need a fraction of the program. */
 export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
@@ -18,9 +19,6 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   "explain-log": async () => (await import("./explainLog")).addExplainLog,
   probe: async () => (await import("./probe")).addProbe,
 };
-
-/** The build puts the package's in its place. */
-const version = process.env["LLAMA_GAUGE_VERSION"] ?? "unbuilt";
 
 /** The command that is named, or all of them for help and for names that are none. */
 function commandsFor(argv: readonly string[]): Promise<readonly CliCommand[]> {

@@ -1,26 +1,29 @@
 import { env, window } from "vscode";
+import type { EstimateRequest, Estimates } from "../app/estimates";
+import type { Machine } from "../app/machine";
+import type { Servers } from "../app/servers";
 import { reportOf } from "../core/report/gaugeState";
 import { isSectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { askForApiKey } from "./servers/apiKeyPrompt";
 import type { CommandTable } from "./editor/commands";
-import { runDepthProbe, type Probe } from "./speed/depthProbe";
+import { runDepthProbe } from "./speed/depthProbe";
 import { diagnostics } from "./editor/diagnostics";
 import { dropUntilItFits } from "./estimate/dropUntilItFits";
-import type { EstimateRequest } from "./estimate/estimator";
+import { cancellable } from "./editor/cancellable";
 import { runEstimate } from "./estimate/estimateTask";
 import type { Gauge } from "./estimate/gauge";
-import { chooseGitScope, gitScopeOfArgument, type GitOutside } from "./estimate/gitScopeChoice";
+import { chooseGitScope, gitScopeOfArgument, type Git } from "./estimate/gitScopeChoice";
 import type { OutputLog } from "./editor/outputLog";
 import { reportingErrors } from "./editor/notify";
 import type { LadderCommandId } from "./ladder/ladderCommands";
 import { checkSelection, explainActiveLog } from "./language/languageCommands";
-import { chooseModel, type ModelCandidate } from "./servers/modelChoice";
+import { chooseModel } from "./servers/modelChoice";
 import { choosePackOrder } from "./estimate/packOrderChoice";
 import type { GaugePanel } from "./panel/panel";
-import { probeSection, type ProbeTarget } from "./speed/probeSection";
-import { chooseOfferedModel, type OfferedModel } from "./servers/routerModelChoice";
+import { probeSection } from "./speed/probeSection";
+import { chooseOfferedModel } from "./servers/routerModelChoice";
 import {
   scopeOfOpenEditors,
   scopeOfSelection,
@@ -29,10 +32,11 @@ import {
   selectedUris,
 } from "./estimate/scope";
 import type { ApiKeys } from "./servers/apiKeys";
-import { chooseServer, serverOfArgument, type ServerCandidate } from "./servers/serverChoice";
+import { chooseServer, serverOfArgument } from "./servers/serverChoice";
 import type { ServerStarter } from "./servers/serverStarter";
 import type { SettingsStore } from "./editor/settingsStore";
 import type { SpeedCommandId } from "./speed/speedCommands";
+import type { Probes } from "./speed/startSpeed";
 import { startServer } from "./servers/startServer";
 import { localized } from "./editor/vscodeText";
 import { warnOfCrash } from "./estimate/warnOfCrash";
@@ -45,33 +49,17 @@ export interface CommandParts {
   readonly keys: ApiKeys;
   readonly starter: ServerStarter;
   readonly log: OutputLog;
-  readonly outside: Outside;
+  readonly estimates: Pick<Estimates, "packPrompt">;
+  readonly servers: Pick<Servers, "candidates" | "locked" | "models">;
+  readonly machine: Pick<Machine, "models"> & Git;
+  readonly probes: Probes;
   /** What sections of presets cost may have changed. */
   readonly refreshPresets: () => void;
 }
 
-/** What commands need of the world outside the editor. */
-export interface Outside extends GitOutside {
-  readonly discoverServers: (signal: AbortSignal) => Promise<readonly ServerCandidate[]>;
-  readonly findModels: (signal: AbortSignal) => Promise<readonly ModelCandidate[]>;
-  /** A server of this machine that wants an API key. */
-  readonly lockedServer: (signal: AbortSignal) => Promise<string | undefined>;
-  /** The models of a router or of llama-swap; empty for a server with one model. */
-  readonly offeredModels: (url: string, signal: AbortSignal) => Promise<readonly OfferedModel[]>;
-  /** The prompt an estimate is about, as it would be sent. */
-  readonly packPrompt: (request: EstimateRequest, signal: AbortSignal) => Promise<string>;
-  /** Tokens of a text; undefined where no exact tokenizer is at hand. */
-  readonly countText: (text: string, signal: AbortSignal) => Promise<number | undefined>;
-  /** Measures the running server's prefill by depth. */
-  readonly probe: Probe;
-  /** The same on a server whose options are known. */
-  readonly probeOf: (target: ProbeTarget) => Probe;
-  readonly now: () => number;
-}
-
 /** What each command does. */
 export function commandTable(parts: CommandParts): Omit<CommandTable, LadderCommandId | SpeedCommandId> {
-  const { gauge, panel, settings, keys, starter, log, outside } = parts;
+  const { gauge, panel, settings, keys, starter, log, estimates, servers, machine, probes } = parts;
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {
     if (request === undefined) return undefined;
@@ -89,12 +77,12 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       return estimate(uris.length > 0 ? scopeOfUris(uris) : await scopeOfWorkspace());
     },
     "llamaGauge.estimateWorkspace": async () => estimate(await scopeOfWorkspace()),
-    "llamaGauge.estimateOpenEditors": async () => estimate(await scopeOfOpenEditors(outside.now)),
-    "llamaGauge.estimateSelection": () => estimate(scopeOfSelection(outside.now())),
+    "llamaGauge.estimateOpenEditors": async () => estimate(await scopeOfOpenEditors(Date.now)),
+    "llamaGauge.estimateSelection": () => estimate(scopeOfSelection(Date.now())),
     "llamaGauge.estimateGitChanges": async (...args) => {
       const named = gitScopeOfArgument(args[0]);
       const [clicked] = selectedUris(args);
-      return estimate(await chooseGitScope(outside, clicked, named));
+      return estimate(await chooseGitScope(machine, clicked, named));
     },
     "llamaGauge.refresh": async () => estimate(gauge.request ?? (await scopeOfWorkspace())),
     "llamaGauge.cancel": () => gauge.cancel(),
@@ -108,9 +96,13 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     },
     "llamaGauge.chooseServer": async (...args) => {
       const url =
-        serverOfArgument(args[0]) ?? (await chooseServer(settings.value.serverUrl, outside.discoverServers));
+        serverOfArgument(args[0]) ??
+        (await chooseServer(settings.value.serverUrl, (signal) => servers.candidates(signal)));
       if (url === undefined) return;
-      const offered = url === "" ? [] : await outside.offeredModels(url, new AbortController().signal);
+      const offered =
+        url === ""
+          ? []
+          : await cancellable(say`Asking ${url} for its models`, (signal) => servers.models(url, signal));
       const model = await chooseOfferedModel(offered, settings.value.serverModel);
       if (model === undefined) return;
       await settings.update("server.url", url === "" ? undefined : url);
@@ -118,7 +110,7 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       await repeat();
     },
     "llamaGauge.chooseModel": async () => {
-      const model = await chooseModel(settings.value.model, outside.findModels);
+      const model = await chooseModel(settings.value.model, (signal) => machine.models(signal));
       if (model === undefined) return;
       await settings.update("model", model);
       await repeat();
@@ -126,7 +118,10 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     "llamaGauge.setApiKey": async () => {
       const url =
         settings.value.serverUrl ||
-        (serverOfReport() ?? (await outside.lockedServer(new AbortController().signal)));
+        (serverOfReport() ??
+          (await cancellable(say`Looking for a server that wants an API key`, (signal) =>
+            servers.locked(signal),
+          )));
       if (url === undefined) {
         throw new UserError("invalidInput", say`No server is chosen.`, say`Choose a server first.`);
       }
@@ -150,8 +145,8 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
     "llamaGauge.runDepthProbe": async (...args) => {
       // a section of a preset, where its code lens was clicked
       const report = isSectionCommand(args[0])
-        ? await probeSection(starter, args[0], outside.probeOf)
-        : await runDepthProbe(outside.probe);
+        ? await probeSection(starter, args[0], probes.probeOf)
+        : await runDepthProbe(probes.probe);
       parts.refreshPresets();
       await repeat();
       return report?.ended;
@@ -165,7 +160,10 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
           say`Estimate files or folders first.`,
         );
       }
-      await env.clipboard.writeText(await outside.packPrompt(request, new AbortController().signal));
+      const packed = await cancellable(say`Packing ${request.label}`, (signal) =>
+        estimates.packPrompt(request, signal),
+      );
+      await env.clipboard.writeText(packed);
       window.setStatusBarMessage(localized(say`Prompt copied`), 3000);
       warnOfCrash(reportOf(gauge.state));
     },

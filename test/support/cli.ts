@@ -1,3 +1,6 @@
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { builtProduct } from "./product";
@@ -25,10 +28,21 @@ export async function runCli(
     maxBuffer: 64 * 2 ** 20,
     stripFinalNewline: false,
     input: options.input ?? "",
-    ...(options.env && { env: options.env }),
+    env: { ...(await ownFolders()), ...options.env },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   });
   return { exitCode: run.exitCode, stdout: run.stdout, stderr: run.stderr };
+}
+
+let folders: Promise<Record<string, string>> | undefined;
+
+/** What the command line measures is not kept among the measurements of whoever runs the tests. */
+function ownFolders(): Promise<Record<string, string>> {
+  folders ??= mkdtemp(path.join(os.tmpdir(), "gauge-cli-state-")).then((folder) => {
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    return { XDG_STATE_HOME: folder };
+  });
+  return folders;
 }
 
 /** The one JSON document a command prints. */

@@ -8,6 +8,7 @@ import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { reportWithout } from "../../src/core/report/fileChoice";
 import { judge } from "../../src/core/report/verdict";
 import { say } from "../../src/core/text";
+import { defaultPackTemplate } from "../../src/core/tokens/pack";
 import type { SkippedFile } from "../../src/core/files/files";
 import type { CountedFile } from "../../src/core/tokens/tokenCount";
 
@@ -110,14 +111,15 @@ const noCurve: Prediction = {
   reason: say`No speed was measured with llama-server's own defaults.`,
 };
 
-type Changes = Partial<Omit<GaugeReport, "verdict">>;
+type Changes = Partial<Omit<GaugeReport, "verdict" | "limit">>;
 
 /** A report with a running server and nothing else known, changed as given; its verdict follows. */
 export function sampleReport(changes: Changes = {}): GaugeReport {
-  const parts: Omit<GaugeReport, "verdict"> = {
+  const parts: Omit<GaugeReport, "verdict" | "limit"> = {
     revision: 1,
     createdAt: Date.UTC(2026, 10, 29, 12, 30),
     scope: { label: "harbour", roots: ["/home/ada/harbour"] },
+    of: { model: "Qwen3.6-35B-A3B", options: {}, build: "b11669-Debian", day: "2026-11-29" },
     tokens: {
       tokens: sampleTokens,
       tokenizer: { source: "server", model: "Qwen3.6-35B-A3B" },
@@ -143,9 +145,17 @@ export function sampleReport(changes: Changes = {}): GaugeReport {
       say`Choose the model's file to see its memory.`,
     ),
     prefill: noCurve,
+    pack: defaultPackTemplate,
+    notes: [],
     ...changes,
   };
-  return { ...parts, verdict: judge(parts) };
+  return { ...parts, limit: limitOf(parts.acceptance), verdict: judge(parts) };
+}
+
+function limitOf({ nCtxPerSlot }: AcceptanceReport): GaugeReport["limit"] {
+  if (nCtxPerSlot === null) return unknown(say`No model is known.`, say`Choose a GGUF file.`);
+  const quiet = { slots: 4, busySlots: 0, sleeping: false, fitMayReduce: false } as const;
+  return known({ nCtxPerSlot, provenance: "reported", ...quiet });
 }
 
 export const everythingKnown = (): GaugeReport =>
@@ -181,7 +191,7 @@ export const tooLarge = (): GaugeReport => {
 
 /** Files that a prompt may do without are marked, and some are out of it, so that the rest fits. */
 export const partly = (): GaugeReport => {
-  const report = { ...tooLong(), pack: { format: "markdown", order: "walk" } } as const;
+  const report = tooLong();
   const files = report.tokens.files.map((counted) => {
     const { label } = counted.file;
     if (label === "package-lock.json") {

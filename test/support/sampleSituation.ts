@@ -2,27 +2,23 @@ import type { ServerFacts } from "../../src/core/acceptance/serverFacts";
 import { known, unknown } from "../../src/core/known";
 import type { Situation } from "../../src/core/report/situation";
 import { say } from "../../src/core/text";
+import { assumedTokenizer } from "../../src/core/tokens/estimateTokens";
 import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 
 const nothing = unknown(say`Not known here.`, say`Nothing to do.`);
 
 /** Neither server nor model, unless something else is said. */
 export const sampleSituation = (changes: Partial<Situation> = {}): Situation => ({
-  files: { list: noFiles, read: () => Promise.reject(new Error("there are no files")) },
-  clock: Date,
   server: nothing,
-  vocabulary: nothing,
+  tokenizer: assumedTokenizer(),
+  modelFile: nothing,
   model: nothing,
   launch: {},
+  launchNotes: [],
   memory: nothing,
   curve: nothing,
   ...changes,
 });
-
-async function* noFiles(): AsyncGenerator<never> {
-  await Promise.resolve();
-  yield* [];
-}
 
 /** A server that answers at this address. */
 export const serverAt = (url: string, changes: Partial<ServerFacts> = {}): Situation["server"] =>

@@ -3,14 +3,14 @@ import type { LaunchChange } from "../../src/core/launch/launchChange";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import { budgets } from "../../src/core/memory/budget/budgets";
 import type { MemoryDevice } from "../../src/core/memory/devices/memoryDevice";
-import { known, unknown } from "../../src/core/known";
+import { known } from "../../src/core/known";
 import type { Model } from "../../src/core/model/model";
 import { predict } from "../../src/core/prefill/predict";
 import { knobsOf } from "../../src/core/report/tryableOptions";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
-import { whatIf, type Judged, type WhatIfParts } from "../../src/core/report/whatIf";
-import { say } from "../../src/core/text";
+import { whatIf, type Judged, type WhatIfSituation } from "../../src/core/report/whatIf";
 import { sampleCurve, sampleReport } from "./sampleReports";
+import { sampleSituation } from "./sampleSituation";
 
 const GiB = 2 ** 30;
 
@@ -27,7 +27,7 @@ export const twoUnequalDevices: readonly MemoryDevice[] = [
 
 export interface WhatIfSample {
   readonly report: GaugeReport;
-  readonly parts: WhatIfParts;
+  readonly situation: WhatIfSituation;
   readonly tried: (change: LaunchChange) => Judged;
 }
 
@@ -40,7 +40,7 @@ export function whatIfSample(
   const made = budgets({ model, devices, settings: {} });
   const memory = made.of(launch);
   const base = sampleReport();
-  const parts: WhatIfParts = { server: noServer, model: known(model), launch, budgets: made };
+  const situation = sampleSituation({ model: known(model), launch, budgets: made });
   const nCtxPerSlot = memory.context.nCtxPerSlot;
   const { acceptance } = base;
   const report = sampleReport({
@@ -52,13 +52,11 @@ export function whatIfSample(
   });
   return {
     report,
-    parts,
+    situation,
     tried: (change) => {
-      const judged = whatIf(report, parts, change);
+      const judged = whatIf(report, situation, change);
       if (judged === undefined) throw new Error("nothing can be tried");
       return judged;
     },
   };
 }
-
-const noServer = unknown(say`none`, say`none`);

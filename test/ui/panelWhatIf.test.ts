@@ -119,7 +119,7 @@ describe("what-if on the panel's page", () => {
     const { page } = panel;
     await memory().getByText("Every context with every KV type").click();
     await expect.poll(async () => (await panel.sent()).at(-1)).toEqual({ type: "contextTable", open: true });
-    const { launch } = sample.parts;
+    const { launch } = sample.situation;
     await panel.send({ type: "contextTable", table: contextTable(model, launch, oneDevice) });
     const table = page.getByRole("table", { name: "Context and KV type" });
     for (const [i, row] of [
@@ -158,7 +158,7 @@ describe("what-if for everyone", () => {
       answer: { change, report: sample.tried(change), actions: ["copyFlags", "restartServer"] },
     });
     await memory().getByText("Every context with every KV type").click();
-    const table = contextTable(model, sample.parts.launch, twoUnequalDevices);
+    const table = contextTable(model, sample.situation.launch, twoUnequalDevices);
     await panel.send({ type: "contextTable", table });
     await page.getByRole("table", { name: "Context and KV type" }).waitFor();
     for (const theme of ["dark", "light", "highContrast"] as const) {

@@ -1,6 +1,8 @@
 import { window, workspace, type TextDocument } from "vscode";
+import { countText } from "../../core/tokens/countText";
 import { isAbort } from "../editor/cancellation";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
+import type { Gauge } from "./gauge";
 
 /** The text in the active editor. */
 export interface EditorTokens {
@@ -22,9 +24,8 @@ export class ActiveEditorTokens implements Disposable {
 
   readonly onDidChange = this.changes.event;
 
-  constructor(
-    private readonly countText: (text: string, signal: AbortSignal) => Promise<number | undefined>,
-  ) {
+  /** @param gauge whose report's tokenizer counts */
+  constructor(private readonly gauge: Pick<Gauge, "shown">) {
     this.store.add(window.onDidChangeActiveTextEditor(() => this.changed()));
     this.store.add(
       workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
@@ -73,7 +74,8 @@ export class ActiveEditorTokens implements Disposable {
     if (!shown) return undefined;
     const text = document.getText();
     if (text.length > mostCharacters) return undefined;
-    const tokens = await this.countText(text, signal);
+    const tokenizer = this.gauge.shown?.situation.tokenizer;
+    const tokens = tokenizer && (await countText(tokenizer, text, signal));
     return tokens === undefined ? undefined : { name: workspace.asRelativePath(document.uri), tokens };
   }
 

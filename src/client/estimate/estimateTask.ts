@@ -1,6 +1,6 @@
 import { ProgressLocation, window } from "vscode";
 import { say } from "../../core/text";
-import type { EstimateRequest } from "./estimator";
+import type { EstimateRequest } from "../../app/estimates";
 import type { EstimateOutcome, Gauge } from "./gauge";
 import { countingProgressText } from "../../core/report/countingProgressText";
 import { localized } from "../editor/vscodeText";

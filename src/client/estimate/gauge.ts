@@ -1,10 +1,10 @@
-import { reportOf } from "../../core/report/gaugeState";
+import type { Estimate, EstimateRequest, Estimates } from "../../app/estimates";
 import { reportWithout } from "../../core/report/fileChoice";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import type { EstimateProgress, Failure, GaugeState } from "../../core/report/gaugeState";
+import { reportOf, type EstimateProgress, type Failure, type GaugeState } from "../../core/report/gaugeState";
+import type { Estimated } from "../../core/report/situation";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
-import type { EstimateRequest, Estimator } from "./estimator";
 import { Emitter, type Disposable } from "../editor/lifecycle";
 
 export type EstimateOutcome =
@@ -33,8 +33,8 @@ export class Gauge implements Disposable {
   private current: GaugeState = { status: "idle" };
   /** What a cancelled estimate falls back to. */
   private settled: GaugeState = this.current;
-  /** What was counted last; the report on show may be of another choice of its files. */
-  private counted: GaugeReport | undefined;
+  /** What was counted last; the report on show is it, or of another choice of its files. */
+  private counted: Estimate | undefined;
   private running: { readonly controller: AbortController; readonly quiet: boolean } | undefined;
   private waiting: Wanted | undefined;
   private draining = false;
@@ -48,7 +48,7 @@ export class Gauge implements Disposable {
   readonly onDidChange = this.changes.event;
 
   constructor(
-    private readonly estimator: Estimator,
+    private readonly estimates: Pick<Estimates, "estimate">,
     private readonly now: () => number,
     /** What `refresh` repeats; given at the start, the request of an earlier window. */
     private lastRequest?: EstimateRequest,
@@ -58,13 +58,19 @@ export class Gauge implements Disposable {
     return this.current;
   }
 
+  /** The report on show, also while a newer one is made, and the situation it was made in. */
+  get shown(): Estimated | undefined {
+    const report = reportOf(this.current);
+    return report && this.counted && { report, situation: this.counted.situation };
+  }
+
   get request(): EstimateRequest | undefined {
     return this.lastRequest;
   }
 
   /** Whether the report on show was counted with the files it holds now. */
   get countedAsChosen(): boolean {
-    return this.settled.status !== "ready" || this.settled.report === this.counted;
+    return this.settled.status !== "ready" || this.settled.report === this.counted?.report;
   }
 
   /** Whether `recount` is at work. */
@@ -99,7 +105,7 @@ export class Gauge implements Disposable {
     this.lastRequest = { ...this.lastRequest, leftOut };
     if (this.running?.quiet === true) this.running.controller.abort();
     if (this.settled.status !== "ready") return;
-    const chosen = reportWithout(this.counted, new Set(leftOut));
+    const chosen = reportWithout(this.counted.report, new Set(leftOut));
     const shown = this.current === this.settled;
     this.settled = { ...this.settled, report: { ...chosen, revision: ++this.revision } };
     if (shown) this.publish(this.settled);
@@ -173,11 +179,12 @@ export class Gauge implements Disposable {
     };
     try {
       show({ stage: "listing", filesDone: 0, filesFound: 0, tokens: 0 });
-      const made = await this.estimator(request, controller.signal, show, quiet ? "again" : "anew");
+      const former = quiet ? this.counted : undefined;
+      const made = await this.estimates.estimate(request, show, controller.signal, former);
       if (controller.signal.aborted) return { kind: "cancelled" };
-      const report = { ...made, revision: ++this.revision };
+      const report = { ...made.report, revision: ++this.revision };
       this.expectedSeconds = (this.now() - started) / (quiet ? 1000 : 1000 * askingShare);
-      this.counted = report;
+      this.counted = { ...made, report };
       this.publish((this.settled = { status: "ready", report, stale: this.outdated }));
       return { kind: "done", report };
     } catch (error) {

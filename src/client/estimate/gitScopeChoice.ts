@@ -1,17 +1,14 @@
 import { Uri, window, workspace, type QuickPickItem, type WorkspaceFolder } from "vscode";
 import { say, type Text } from "../../core/text";
-import type { GitChanges, GitScope } from "../../core/tokens/gitScope";
+import type { GitScope } from "../../core/tokens/gitScope";
 import { UserError } from "../../core/userError";
+import type { Machine } from "../../app/machine";
 import { documentSource } from "./documentSource";
-import type { EstimateRequest, Renewed } from "./estimator";
+import type { EstimateRequest, Renewed } from "../../app/estimates";
 import { localized } from "../editor/vscodeText";
 
 /** What git is asked. */
-export interface GitOutside {
-  readonly changedFiles: (folder: string, scope: GitScope, signal: AbortSignal) => Promise<GitChanges>;
-  readonly changesAsDiff: (folder: string, scope: GitScope, signal: AbortSignal) => Promise<string>;
-  readonly now: () => number;
-}
+export type Git = Pick<Machine, "changedFiles" | "changesAsDiff">;
 
 /** The files that changed, whole; or what changed in them, as git prints it. */
 export type ChangesAs = "files" | "diff";
@@ -45,7 +42,7 @@ export function gitScopeOfArgument(argument: unknown): NamedScope | undefined {
 
 /** The changes that the user picks; undefined where nothing is picked. */
 export async function chooseGitScope(
-  outside: GitOutside,
+  git: Git,
   clicked: Uri | undefined,
   named?: NamedScope,
 ): Promise<EstimateRequest | undefined> {
@@ -58,7 +55,7 @@ export async function chooseGitScope(
   }
   const folder = await chooseFolder(clicked);
   if (folder === undefined) return undefined;
-  if (named !== undefined) return requestOf(outside, folder.uri.fsPath, named.kind, named.as);
+  if (named !== undefined) return requestOf(git, folder.uri.fsPath, named.kind, named.as);
   const items: ScopeItem[] = scopes.flatMap(([kind, name, what]) => [
     {
       label: localized(name),
@@ -73,16 +70,11 @@ export async function chooseGitScope(
     placeHolder: localized(say`Whole files that changed, or the changes as a diff`),
     matchOnDescription: true,
   });
-  return picked?.scope && requestOf(outside, folder.uri.fsPath, picked.scope.kind, picked.scope.as);
+  return picked?.scope && requestOf(git, folder.uri.fsPath, picked.scope.kind, picked.scope.as);
 }
 
 /** @param folder in a repository; only changes in it count. */
-export function requestOf(
-  outside: GitOutside,
-  folder: string,
-  kind: GitScope["kind"],
-  as: ChangesAs,
-): EstimateRequest {
+export function requestOf(git: Git, folder: string, kind: GitScope["kind"], as: ChangesAs): EstimateRequest {
   const name = scopes.find(([its]) => its === kind)?.[1] ?? say`${kind}`;
   const label = localized(as === "files" ? say`${name} (git)` : say`${name} (git diff)`);
   const scope: GitScope = { kind };
@@ -90,29 +82,19 @@ export function requestOf(
     label,
     roots: [folder],
     renew: (signal) =>
-      as === "files" ? files(outside, folder, scope, signal) : diff(outside, folder, scope, signal),
+      as === "files" ? files(git, folder, scope, signal) : diff(git, folder, scope, signal),
   };
 }
 
-async function files(
-  outside: GitOutside,
-  folder: string,
-  scope: GitScope,
-  signal: AbortSignal,
-): Promise<Renewed> {
-  return { roots: (await outside.changedFiles(folder, scope, signal)).files };
+async function files(git: Git, folder: string, scope: GitScope, signal: AbortSignal): Promise<Renewed> {
+  return { roots: (await git.changedFiles(folder, scope, signal)).files };
 }
 
-async function diff(
-  outside: GitOutside,
-  folder: string,
-  scope: GitScope,
-  signal: AbortSignal,
-): Promise<Renewed> {
-  const text = await outside.changesAsDiff(folder, scope, signal);
+async function diff(git: Git, folder: string, scope: GitScope, signal: AbortSignal): Promise<Renewed> {
+  const text = await git.changesAsDiff(folder, scope, signal);
   const path = Uri.joinPath(Uri.file(folder), "changes.diff").fsPath;
   const texts = text === "" ? [] : [{ path, label: "changes.diff", text }];
-  return { roots: [path], source: documentSource(texts, outside.now()) };
+  return { roots: [path], source: documentSource(texts, Date.now()) };
 }
 
 async function chooseFolder(clicked: Uri | undefined): Promise<WorkspaceFolder | undefined> {

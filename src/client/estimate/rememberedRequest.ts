@@ -1,5 +1,5 @@
 import type { Memento } from "vscode";
-import type { EstimateRequest } from "./estimator";
+import type { EstimateRequest } from "../../app/estimates";
 
 const key = "lastRequest";
 const mostLeftOut = 5000;

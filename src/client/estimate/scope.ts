@@ -2,7 +2,7 @@ import { TabInputText, TabInputTextDiff, Uri, window, workspace } from "vscode";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { documentSource, editorText } from "./documentSource";
-import type { EstimateRequest, Renewed } from "./estimator";
+import type { EstimateRequest, Renewed } from "../../app/estimates";
 import { localized } from "../editor/vscodeText";
 
 /** What the Explorer hands a command: the clicked resource and, with several selected, all of them. */

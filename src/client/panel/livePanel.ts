@@ -1,19 +1,14 @@
 import { workspace } from "vscode";
 import type { LiveMemory } from "../../core/memory/devices/liveMemory";
 import type { Disposable } from "../editor/lifecycle";
-
-/** Measures memory until it is disposed. `serverUrl`: of the server whose process is looked at. */
-export type WatchMemory = (
-  serverUrl: string | undefined,
-  show: (memory: LiveMemory) => void,
-) => Promise<Disposable>;
+import type { MemoryLook } from "./memoryLook";
 
 /** Measures while the panel is seen, and never else. */
 export class LivePanel implements Disposable {
   private running: { readonly url: string | undefined; readonly watch: Promise<Disposable> } | undefined;
 
   constructor(
-    private readonly watch: WatchMemory,
+    private readonly memory: Pick<MemoryLook, "watch">,
     private readonly show: (memory: LiveMemory) => void,
   ) {}
 
@@ -26,7 +21,7 @@ export class LivePanel implements Disposable {
     this.dispose();
     const running = {
       url: serverUrl,
-      watch: this.watch(serverUrl, (memory) => {
+      watch: this.memory.watch(serverUrl, (memory) => {
         if (this.running === running) this.show(memory);
       }),
     };

@@ -1,13 +1,13 @@
+import type { Machine } from "../../app/machine";
 import type { LiveMemory } from "../../core/memory/devices/liveMemory";
 import { reportOf } from "../../core/report/gaugeState";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
-import type { WatchMemory } from "./livePanel";
 import { onNewReport } from "../estimate/newReports";
 
 export interface MemoryLookParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
-  readonly look: (serverUrl: string | undefined, signal: AbortSignal) => Promise<LiveMemory>;
+  readonly machine: Pick<Machine, "memory" | "watchMemory">;
   /** Whether somebody could ask for it now, and programs may be started. */
   readonly isSeen: () => boolean;
   /** Milliseconds. */
@@ -43,13 +43,12 @@ export class MemoryLook implements Disposable {
     if (this.current === undefined || this.parts.now() - this.current.at >= freshMs) void this.look();
   }
 
-  /** What `watch` measures is kept, too. */
-  alsoFrom(watch: WatchMemory): WatchMemory {
-    return (serverUrl, show) =>
-      watch(serverUrl, (memory) => {
-        this.set(memory);
-        show(memory);
-      });
+  /** Measures until it is disposed; the last of it is kept, too. */
+  watch(serverUrl: string | undefined, show: (memory: LiveMemory) => void): Promise<Disposable> {
+    return this.parts.machine.watchMemory(serverUrl, (memory) => {
+      this.set(memory);
+      show(memory);
+    });
   }
 
   dispose(): void {
@@ -64,7 +63,7 @@ export class MemoryLook implements Disposable {
     this.looking = controller;
     try {
       const url = report.server.known ? report.server.value.url : undefined;
-      const memory = await this.parts.look(url, controller.signal);
+      const memory = await this.parts.machine.memory(url, controller.signal);
       if (!controller.signal.aborted) this.set(memory);
     } catch {
       // nothing is shown rather than a figure that is not measured

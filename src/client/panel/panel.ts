@@ -15,10 +15,11 @@ import type { CommandId } from "../editor/commandIds";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { reportingErrors } from "../editor/notify";
+import type { ServerStarter } from "../servers/serverStarter";
 import { panelHtml } from "./panelHtml";
 import type { PanelPart } from "./panelPart";
-import { LivePanel, type WatchMemory } from "./livePanel";
-import type { WhatIfDesk } from "./whatIfDesk";
+import { LivePanel } from "./livePanel";
+import type { MemoryLook } from "./memoryLook";
 import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
 
@@ -44,15 +45,11 @@ export class GaugePanel implements Disposable {
     private readonly extensionUri: Uri,
     private readonly gauge: Gauge,
     private readonly log: Log,
-    desk: WhatIfDesk,
-    watchMemory: WatchMemory,
+    starter: ServerStarter,
+    memory: Pick<MemoryLook, "watch">,
   ) {
-    this.whatIf = new WhatIfPanel(
-      desk,
-      () => reportOf(gauge.state),
-      (message) => this.post(message),
-    );
-    this.live = this.store.add(new LivePanel(watchMemory, (memory) => this.post({ type: "live", memory })));
+    this.whatIf = new WhatIfPanel(gauge, starter, (message) => this.post(message));
+    this.live = this.store.add(new LivePanel(memory, (live) => this.post({ type: "live", memory: live })));
     this.store.add(gauge.onDidChange(() => this.send()));
     this.store.add(workspace.onDidGrantWorkspaceTrust(() => this.sendAll()));
     this.store.add(

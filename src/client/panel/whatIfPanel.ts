@@ -1,7 +1,10 @@
-import type { LaunchChange } from "../../core/launch/launchChange";
-import type { WhatIfFromPanel, WhatIfToPanel } from "../../core/protocol/whatIfMessages";
-import type { GaugeReport } from "../../core/report/gaugeReport";
-import type { WhatIfDesk } from "./whatIfDesk";
+import { changedOptions, type LaunchChange } from "../../core/launch/launchChange";
+import type { WhatIfAnswer, WhatIfFromPanel, WhatIfToPanel } from "../../core/protocol/whatIfMessages";
+import type { Estimated } from "../../core/report/situation";
+import { whatIf } from "../../core/report/whatIf";
+import type { Gauge } from "../estimate/gauge";
+import type { ServerStarter } from "../servers/serverStarter";
+import { doWithChange, whatIfActions } from "./whatIfActions";
 
 /** Keeps the page's what-if up to date with the report it is tried on. */
 export class WhatIfPanel {
@@ -11,8 +14,8 @@ export class WhatIfPanel {
   private sentTable: string | undefined;
 
   constructor(
-    private readonly desk: WhatIfDesk,
-    private readonly report: () => GaugeReport | undefined,
+    private readonly gauge: Pick<Gauge, "shown">,
+    private readonly starter: ServerStarter,
     private readonly post: (message: WhatIfToPanel) => void,
   ) {}
 
@@ -21,16 +24,17 @@ export class WhatIfPanel {
       case "whatIf":
         this.change = message.change;
         await this.answer();
-        await this.sendTable();
+        this.sendTable();
         return;
       case "contextTable":
         this.tableOpen = message.open;
         this.sentTable = undefined;
-        await this.sendTable();
+        this.sendTable();
         return;
       case "whatIfAction": {
-        const report = this.report();
-        if (report === undefined || !(await this.desk.act(message.action, report, this.change))) return;
+        const { shown } = this.gauge;
+        if (shown === undefined) return;
+        if (!(await doWithChange(message.action, this.change, shown, this.starter))) return;
         this.change = {};
         this.post({ type: "whatIf" });
       }
@@ -41,27 +45,35 @@ export class WhatIfPanel {
   async renew(): Promise<void> {
     this.sentTable = undefined;
     if (Object.keys(this.change).length > 0) await this.answer();
-    await this.sendTable();
+    this.sendTable();
   }
 
   private async answer(): Promise<void> {
     const { change } = this;
-    const report = this.report();
-    const answer = report && (await this.desk.answer(report, change));
+    const { shown } = this.gauge;
+    const answer = shown && (await this.answerOn(shown, change));
     // a newer change has its own answer
-    if (change !== this.change || report !== this.report()) return;
+    if (change !== this.change || shown?.report !== this.gauge.shown?.report) return;
     if (answer === undefined) this.change = {};
     this.post({ type: "whatIf", ...(answer && { answer }) });
   }
 
+  /** Undefined where nothing is changed or nothing can be tried. */
+  private async answerOn(shown: Estimated, change: LaunchChange): Promise<WhatIfAnswer | undefined> {
+    if (changedOptions(change).length === 0) return undefined;
+    const report = whatIf(shown.report, shown.situation, change);
+    return report && { change, report, actions: await whatIfActions(shown, this.starter) };
+  }
+
   /** A tenth of a second of work: only while the table is open, and not for changes it shows anyway. */
-  private async sendTable(): Promise<void> {
+  private sendTable(): void {
     if (!this.tableOpen) return;
     const { ctxSize: _, cacheTypeK: __, cacheTypeV: ___, ...others } = this.change;
     const about = JSON.stringify(others);
     if (about === this.sentTable) return;
     this.sentTable = about;
-    const table = await this.desk.table(others);
-    if (about === this.sentTable) this.post({ type: "contextTable", ...(table && { table }) });
+    const situation = this.gauge.shown?.situation;
+    const table = situation?.budgets?.table({ ...situation.launch, ...others });
+    this.post({ type: "contextTable", ...(table && { table }) });
   }
 }

@@ -1,12 +1,7 @@
 import { window } from "vscode";
+import type { OfferedModel } from "../../app/servers";
 import { say } from "../../core/text";
 import { localized } from "../editor/vscodeText";
-
-/** One of the models behind an address. */
-export interface OfferedModel {
-  readonly id: string;
-  readonly loaded: boolean;
-}
 
 /**
  * Which of several models of a router or of llama-swap is meant; `""` where there is no choice, undefined where the user

@@ -1,15 +1,9 @@
 import { window, type QuickPickItem } from "vscode";
+import type { ServerCandidate } from "../../app/servers";
 import { say } from "../../core/text";
 import { serverUrl } from "../editor/settings";
 import { pickWhileSearching } from "../editor/quickPick";
 import { localized } from "../editor/vscodeText";
-
-/** A llama-server that answered. */
-export interface ServerCandidate {
-  readonly url: string;
-  /** Model, context and where the address comes from, in the reader's words. */
-  readonly description: string;
-}
 
 interface ServerItem extends QuickPickItem {
   readonly url: string | undefined;
@@ -35,7 +29,7 @@ export async function chooseServer(
       (await discover(signal)).map(({ url, description }) => ({
         label: url,
         description: url === current ? localized(say`current`) : "",
-        detail: description,
+        detail: localized(description),
         url,
       })),
   );

@@ -1,15 +1,11 @@
 import { ProgressLocation, window } from "vscode";
+import type { ProbeCallbacks } from "../../app/estimates";
 import { measurementProgressText } from "../../core/bench/measurementProgressText";
-import { planText, type BenchPlan, type StreamPlan } from "../../core/bench/probePlan";
-import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
+import { planText } from "../../core/bench/probePlan";
+import type { ProbeReport } from "../../core/bench/probeReport";
 import { count, say, seconds, type Text } from "../../core/text";
 import { toAbortSignal } from "../editor/cancellation";
 import { localized } from "../editor/vscodeText";
-
-export interface ProbeCallbacks {
-  readonly onPlan: (plan: StreamPlan | BenchPlan) => void;
-  readonly onProgress: (progress: ProbeProgress) => void;
-}
 
 export type Probe = (callbacks: ProbeCallbacks, signal: AbortSignal) => Promise<ProbeReport>;
 

@@ -1,15 +1,8 @@
-import type { LaunchOptions } from "../../core/launch/launchOptions";
+import type { ProbedServer } from "../../app/probe";
 import type { ProbeReport } from "../../core/bench/probeReport";
 import { runDepthProbe, type Probe } from "./depthProbe";
 import type { ServerStarter } from "../servers/serverStarter";
 import { requestOfLens } from "../servers/startServer";
-
-/** A server that runs with these options. */
-export interface ProbeTarget {
-  readonly url: string;
-  readonly apiKey?: string;
-  readonly launch: LaunchOptions;
-}
 
 /**
  * Measures prefill by depth with the options of a section: on its server where it was started here, else on one that is
@@ -18,7 +11,7 @@ export interface ProbeTarget {
 export async function probeSection(
   starter: ServerStarter,
   argument: unknown,
-  probeOf: (target: ProbeTarget) => Probe,
+  probeOf: (target: ProbedServer) => Probe,
 ): Promise<ProbeReport | undefined> {
   const request = await requestOfLens(argument);
   if (request === undefined) return undefined;

@@ -1,4 +1,6 @@
 import { window } from "vscode";
+import type { Estimates } from "../../app/estimates";
+import type { ProbedServer } from "../../app/probe";
 import type { Speed } from "../../app/speed";
 import { planText } from "../../core/bench/probePlan";
 import type { Log } from "../../core/log";
@@ -8,7 +10,6 @@ import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import type { Gauge } from "../estimate/gauge";
 import type { GaugePanel } from "../panel/panel";
 import type { Probe } from "./depthProbe";
-import type { ProbeTarget } from "./probeSection";
 import { ServerWatch } from "./serverWatch";
 import { SpeedBoard } from "./speedBoard";
 import { speedCommands, type SpeedInCommands } from "./speedCommands";
@@ -17,7 +18,7 @@ import { SpeedStatus } from "./speedStatus";
 /** The depth probes of the server an estimate goes to, and of one whose options are known. */
 export interface Probes {
   readonly probe: Probe;
-  readonly probeOf: (target: ProbeTarget) => Probe;
+  readonly probeOf: (target: ProbedServer) => Probe;
 }
 
 export interface SpeedParts {
@@ -25,7 +26,7 @@ export interface SpeedParts {
   readonly panel: Pick<GaugePanel, "add" | "show">;
   readonly log: Log;
   readonly speed: SpeedInCommands & Pick<Speed, "runs" | "serverActivity" | "learn">;
-  readonly probes: Probes;
+  readonly estimates: Pick<Estimates, "probe" | "probeServer">;
 }
 
 /** Everything about measured speed: its board, commands, status and the watch over the server. */
@@ -34,7 +35,7 @@ export function startSpeed(parts: SpeedParts): Disposable & {
   readonly probes: Probes;
 } {
   const store = new DisposableStore();
-  const { gauge, panel, log, speed, probes } = parts;
+  const { gauge, panel, log, speed, estimates } = parts;
   const board = store.add(new SpeedBoard((signal) => speed.runs(signal)));
   panel.add(board);
   store.add(new SpeedStatus(board));
@@ -60,8 +61,9 @@ export function startSpeed(parts: SpeedParts): Disposable & {
   store.add(registerCommands(speedCommands({ board, panel, speed, repeat }), log));
   return {
     probes: {
-      probe: onBoard(board, probes.probe),
-      probeOf: (target) => onBoard(board, probes.probeOf(target)),
+      probe: onBoard(board, (callbacks, signal) => estimates.probe(callbacks, signal)),
+      probeOf: (target) =>
+        onBoard(board, (callbacks, signal) => estimates.probeServer(target, callbacks, signal)),
     },
     dispose: () => store.dispose(),
   };

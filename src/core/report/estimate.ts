@@ -1,25 +1,22 @@
-import { acceptance, limitOfLaunch, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
+import { limitOfLaunch, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import { buildNumber, slotContext } from "../launch/slotContext";
 import { known, unknown, valueOf, type Known } from "../known";
-import type { DepthCurve } from "../prefill/depthCurve";
-import { predict } from "../prefill/predict";
-import type { Prediction } from "../prefill/prediction";
-import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
+import type { Clock } from "../clock";
+import type { FileSource, WalkOptions } from "../files/files";
+import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
-import { assumedTokenizer } from "../tokens/estimateTokens";
 import { countFiles } from "../tokens/countFiles";
-import type { WalkOptions } from "../files/files";
 import { packText, rawText, type PackTemplate } from "../tokens/pack";
-import type { GaugeReport, ModelSummary } from "./gaugeReport";
+import type { GaugeReport, ModelSummary, ReportSubject } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
+import { judgement } from "./judgement";
 import { knobsOf, type Knobs } from "./tryableOptions";
 import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./promptCount";
 import type { ConnectedServer, Situation } from "./situation";
-import { judge } from "./verdict";
-import type { Tokenizer } from "../tokens/tokenizer";
 
-export interface EstimateRequest {
+/** Which text is judged, and how much of the context its answer needs. */
+export interface PromptSpec {
   readonly scope: GaugeReport["scope"];
   readonly walk: WalkOptions;
   /** "raw": the text alone, no headers, no chat template. */
@@ -30,22 +27,27 @@ export interface EstimateRequest {
   readonly leftOut?: readonly string[];
 }
 
+/** What an estimate needs besides the setup it is made for. */
+export interface EstimateMeans {
+  readonly files: FileSource;
+  readonly clock: Clock;
+}
+
 /**
  * The one way through the house: list, count, judge. Fails with a `UserError` where counting itself fails (the server
  * dies, a root does not exist), with the signal's reason where it is aborted.
  */
 export async function estimate(
-  request: EstimateRequest,
-  parts: Situation,
+  request: PromptSpec,
+  situation: Situation,
+  { files, clock }: EstimateMeans,
   onProgress: (progress: EstimateProgress) => void,
   signal: AbortSignal,
 ): Promise<GaugeReport> {
-  const connected = valueOf(parts.server);
-  const tokenizer = chooseTokenizer(parts);
-  const cache =
-    tokenizer.fingerprint === undefined ? undefined : await parts.countCache?.(tokenizer.fingerprint);
+  const { tokenizer } = situation;
+  const cache = await situation.counts?.();
   const tokens = await countFiles(
-    { files: parts.files, tokenizer, clock: parts.clock, ...(cache && { cache }) },
+    { files, tokenizer, clock, ...(cache && { cache }) },
     { roots: request.scope.roots, options: request.walk },
     (progress) => onProgress({ stage: "counting", ...progress }),
     signal,
@@ -59,67 +61,66 @@ export async function estimate(
 
   const leftOut = new Set(request.leftOut);
   const chosen = tokens.files.filter(({ file }) => !leftOut.has(file.path));
-  const files = chosen.map(({ file }) => file);
+  const sent = chosen.map(({ file }) => file);
   const text =
-    request.pack === "raw"
-      ? rawText(files, parts.files, signal)
-      : packText(files, request.pack, parts.files, signal);
-  const template = await chooseTemplate(request, connected, signal);
+    request.pack === "raw" ? rawText(sent, files, signal) : packText(sent, request.pack, files, signal);
+  const template = await chooseTemplate(request, valueOf(situation.server), signal);
   const packing = JSON.stringify(request.pack);
   const prompt = await countPrompt(
     { files: chosen, text, packing, tokenizer, template, ...(cache && { cache }) },
     signal,
   );
   void cache?.flush();
-  const limit = requestLimit(parts);
-  const accepted = acceptance({
-    parts: prompt.parts,
-    ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),
-    limit,
-    answerReserve: request.answerReserve,
-  });
-  const notes = [...prompt.notes, ...(parts.launchNotes ?? [])];
-  const acceptanceReport = { ...accepted, reasons: [...accepted.reasons, ...notes] };
-  const prefill = prediction(parts.curve, acceptanceReport.promptTokens);
-  const server: Known<ServerFacts> = parts.server.known ? known(parts.server.value.facts) : parts.server;
-  const knobs = knobsOfParts(parts);
+  const { model, launch, curve, origin, curves } = situation;
+  const server = factsOf(situation.server);
+  const knobs = knobsOfSituation(situation);
+  const createdAt = clock.now();
   return {
     revision: 0,
-    createdAt: parts.clock.now(),
+    createdAt,
     scope: request.scope,
+    of: subjectOf(situation, createdAt),
     tokens,
     server,
-    model: modelSummary(parts),
-    acceptance: acceptanceReport,
-    memory: parts.memory,
-    prefill,
-    ...(parts.curve.known && { curve: parts.curve.value }),
-    ...(parts.origin !== undefined && { origin: parts.origin }),
-    ...(parts.curves !== undefined && { curves: parts.curves }),
-    ...secondOf(parts, acceptanceReport.promptTokens),
-    limit,
+    model: modelSummary(situation),
+    ...judgement({
+      prompt: prompt.parts,
+      ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),
+      limit: requestLimit(situation),
+      answerReserve: request.answerReserve,
+      notes: [...prompt.notes, ...situation.launchNotes],
+      server,
+      memory: situation.memory,
+      speed: curve.known ? curve.value : { unmeasured: curve.why },
+      ...(model.known && { keeping: promptKeeping(model.value, launch) }),
+    }),
+    ...(origin !== undefined && { origin }),
+    ...(curves !== undefined && { curves }),
     pack: request.pack,
-    notes,
     ...(knobs && { knobs }),
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
     }),
-    verdict: judge({ acceptance: acceptanceReport, server, memory: parts.memory, prefill }),
   };
 }
 
-/**
- * A vocabulary that was checked with the server; the server's own tokenizer where it is awake; else the model's
- * vocabulary; else an assumption that says so.
- */
-export function chooseTokenizer({ files, server, vocabulary }: Situation): Tokenizer {
-  if (vocabulary.known && vocabulary.value.identity.checkedWith !== undefined) return vocabulary.value;
-  if (server.known && !server.value.facts.sleeping) return server.value.server.tokenizer(server.value.facts);
-  return valueOf(vocabulary) ?? assumedTokenizer(files.pause);
+function factsOf(server: Situation["server"]): Known<ServerFacts> {
+  return server.known ? known(server.value.facts) : server;
+}
+
+function subjectOf({ server, modelFile, launch }: Situation, now: number): ReportSubject {
+  const facts = valueOf(server)?.facts;
+  const model = facts?.model.path ?? facts?.model.id ?? valueOf(modelFile);
+  return {
+    ...(model !== undefined && { model }),
+    options: launch,
+    ...(facts?.build !== undefined && { build: facts.build }),
+    day: new Date(now).toISOString().slice(0, 10),
+  };
 }
 
 async function chooseTemplate(
-  request: EstimateRequest,
+  request: PromptSpec,
   connected: ConnectedServer | undefined,
   signal: AbortSignal,
 ): Promise<TemplateChoice> {
@@ -148,19 +149,10 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
 }
 
 /** What can be tried; nothing where there is no model to try it on. */
-function knobsOfParts({ server, model, launch, memory, budgets }: Situation): Knobs | undefined {
+function knobsOfSituation({ server, model, launch, memory, budgets }: Situation): Knobs | undefined {
   if (!model.known || !memory.known || budgets === undefined) return undefined;
   const build = valueOf(server)?.facts.build;
   return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
-}
-
-function secondOf({ model, curve, launch }: Situation, promptTokens: number): Pick<GaugeReport, "second"> {
-  if (!model.known || !curve.known) return {};
-  return { second: secondQuestion(promptKeeping(model.value, launch), curve.value, promptTokens) };
-}
-
-function prediction(curve: Known<DepthCurve>, tokens: number): Prediction {
-  return curve.known ? predict(curve.value, { tokens }) : { known: false, reason: curve.why };
 }
 
 function modelSummary({ server, model }: Situation): Known<ModelSummary> {

@@ -1,14 +1,9 @@
-import { acceptance, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
-import { unknown, type Known } from "../known";
-import { predict } from "../prefill/predict";
-import { secondQuestion } from "../prefill/secondQuestion";
-import { say } from "../text";
 import { dropToFit, type DropAim, type DropPlan } from "../tokens/dropToFit";
 import type { FileKind } from "../files/fileKinds";
 import { packFile } from "../tokens/pack";
 import { isExact, type CountedFile } from "../tokens/tokenCount";
 import type { GaugeReport } from "./gaugeReport";
-import { judge } from "./verdict";
+import { judgement, speedOf } from "./judgement";
 
 /** What counting each file alone can miss of a prompt: pieces that merge across seams. */
 const seamError = 0.001;
@@ -35,27 +30,20 @@ export function reportWithout(report: GaugeReport, leftOut: ReadonlySet<string>)
   const moved = (headerError * Math.abs(packing - counted.parts.packing)) / all;
   const known = tokens.tokenizer.relativeError ?? 0;
   const relativeError = same && counted.exact ? undefined : Math.max(known, seamError + moved);
-  const limit = report.limit ?? limitOf(report);
-  const judged = acceptance({
-    parts,
-    ...(relativeError !== undefined && { relativeError }),
-    limit,
-    answerReserve: counted.answerReserve,
-  });
-  const accepted = { ...judged, reasons: [...judged.reasons, ...(report.notes ?? [])] };
-  const { server, memory, curve, second } = report;
-  const prefill = curve === undefined ? report.prefill : predict(curve, { tokens: accepted.promptTokens });
-  const { leftOut: _, ...rest } = report;
+  const { limit, notes, server, memory, second } = report;
+  const { leftOut: _, second: __, ...rest } = report;
   return {
     ...rest,
-    acceptance: accepted,
-    prefill,
-    ...(second !== undefined &&
-      curve !== undefined && { second: secondQuestion(second.keeping, curve, accepted.promptTokens) }),
+    ...judgement({
+      prompt: parts,
+      ...(relativeError !== undefined && { relativeError }),
+      ...{ limit, answerReserve: counted.answerReserve, notes, server, memory },
+      speed: speedOf(report),
+      ...(second !== undefined && { keeping: second.keeping }),
+    }),
     ...(files.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
     }),
-    verdict: judge({ acceptance: accepted, server, memory, prefill }),
   };
 }
 
@@ -100,28 +88,11 @@ function packingShare({
   const out = new Set(leftOut);
   const length = ({ file }: CountedFile): number => {
     if (pack === "raw") return 1;
-    const [header, , footer] = packFile(file.label, "", pack?.format ?? "markdown");
+    const [header, , footer] = packFile(file.label, "", pack.format);
     return header.length + footer.length;
   };
   let all = 0;
   for (const file of tokens.files) if (!out.has(file.file.path)) all += length(file);
   if (all === 0) return () => 0;
   return (file) => (parts.packing * length(file)) / all;
-}
-
-/** For reports that do not carry their limit. */
-function limitOf({ server, acceptance: { nCtxPerSlot } }: GaugeReport): Known<RequestLimit> {
-  if (server.known) return { known: true, value: limitOfServer(server.value) };
-  if (nCtxPerSlot === null) return unknown(say`The context of one request is not known.`, server.remedy);
-  return {
-    known: true,
-    value: {
-      nCtxPerSlot,
-      provenance: "computed",
-      slots: 1,
-      busySlots: 0,
-      sleeping: false,
-      fitMayReduce: false,
-    },
-  };
 }

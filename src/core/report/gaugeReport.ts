@@ -2,6 +2,7 @@ import type { RequestLimit } from "../acceptance/acceptance";
 import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import type { Known } from "../known";
+import type { LaunchOptions } from "../launch/launchOptions";
 import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { CurveOrigin, MeasuredCurve } from "../history/curveChoice";
 import type { DepthCurve } from "../prefill/depthCurve";
@@ -23,6 +24,18 @@ export interface ModelSummary {
   readonly provenance: Provenance;
 }
 
+/** The setup a report is about; with it a figure still says later what it is a figure of. */
+export interface ReportSubject {
+  /** Path of the model's file, else its name on the server; absent where no model is known. */
+  readonly model?: string;
+  /** llama-server's options, as they were given or as the running server has them. */
+  readonly options: LaunchOptions;
+  /** Of the running server. */
+  readonly build?: string;
+  /** UTC, `2026-11-29`. */
+  readonly day: string;
+}
+
 export type VerdictKind = "fits" | "tight" | "exceedsContext" | "exceedsMemory" | "unknown";
 
 /** The answer in one sentence, and what to do next where it is not "fits". */
@@ -39,6 +52,7 @@ export interface GaugeReport {
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly scope: { readonly label: string; readonly roots: readonly string[] };
+  readonly of: ReportSubject;
   readonly tokens: TokenCount;
   readonly server: Known<ServerFacts>;
   readonly model: Known<ModelSummary>;
@@ -54,11 +68,11 @@ export interface GaugeReport {
   /** Another question about the same text; absent where model or curve are not known. */
   readonly second?: SecondQuestion;
   /** What the prompt was held against. */
-  readonly limit?: Known<RequestLimit>;
+  readonly limit: Known<RequestLimit>;
   /** How files become the prompt. */
-  readonly pack?: PackTemplate | "raw";
+  readonly pack: PackTemplate | "raw";
   /** What counting the prompt left open; among the reasons of `acceptance`, too. */
-  readonly notes?: readonly Text[];
+  readonly notes: readonly Text[];
   /** What can be tried with `whatIf`; absent where nothing can. */
   readonly knobs?: Knobs;
   /** Paths of files that are counted but not in the prompt. */

@@ -1,16 +1,15 @@
-import type { Clock } from "../clock";
 import type { LlamaServer, ServerFacts } from "../acceptance/serverFacts";
-import type { FileSource } from "../files/files";
 import type { CurveOrigin, MeasuredCurve } from "../history/curveChoice";
 import type { Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Budgets } from "../memory/budget/budgets";
 import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { Model } from "../model/model";
+import type { CountCache } from "../tokens/keptCount";
+import type { Tokenizer } from "../tokens/tokenizer";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Text } from "../text";
-import type { Tokenizer } from "../tokens/tokenizer";
-import type { CountCache } from "../tokens/keptCount";
+import type { GaugeReport } from "./gaugeReport";
 
 export interface ConnectedServer {
   readonly server: LlamaServer;
@@ -19,16 +18,18 @@ export interface ConnectedServer {
 
 /** What is known of the user's setup; what is missing says why, and never blocks the rest. */
 export interface Situation {
-  readonly files: FileSource;
-  readonly clock: Clock;
   readonly server: Known<ConnectedServer>;
-  /** Counts in the chosen model's own vocabulary; preferred to a server it was checked with. */
-  readonly vocabulary: Known<Tokenizer>;
+  /** Counts everything that is sent: chosen once, from server, vocabulary or neither. */
+  readonly tokenizer: Tokenizer;
+  /** Counts of this tokenizer that were kept; opened when it is first asked for. */
+  readonly counts?: () => Promise<CountCache>;
+  /** Path or http(s) address of the model's file. */
+  readonly modelFile: Known<string>;
   readonly model: Known<Model>;
   /** How the server was or would be started. */
   readonly launch: LaunchOptions;
   /** What the running server does otherwise than its command line says. */
-  readonly launchNotes?: readonly Text[];
+  readonly launchNotes: readonly Text[];
   readonly memory: Known<MemoryReport>;
   /** The same for other launch options. */
   readonly budgets?: Budgets;
@@ -39,6 +40,10 @@ export interface Situation {
   readonly curves?: readonly MeasuredCurve[];
   /** What was measured with other launch options. */
   readonly curveOf?: (launch: LaunchOptions) => Known<DepthCurve>;
-  /** Opens the counts that are kept for a tokenizer. */
-  readonly countCache?: (fingerprint: string) => Promise<CountCache>;
+}
+
+/** A report and what it was made from. */
+export interface Estimated {
+  readonly report: GaugeReport;
+  readonly situation: Situation;
 }

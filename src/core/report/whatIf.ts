@@ -1,20 +1,18 @@
-import { acceptance, limitOfLaunch } from "../acceptance/acceptance";
+import { limitOfLaunch } from "../acceptance/acceptance";
 import { buildNumber, slotContext } from "../launch/slotContext";
 import { speedFlags } from "../llamaBench/benchArguments";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchChange } from "../launch/launchChange";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { DepthCurve } from "../prefill/depthCurve";
-import { predict } from "../prefill/predict";
-import type { Prediction } from "../prefill/prediction";
-import { promptKeeping, secondQuestion } from "../prefill/secondQuestion";
+import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
 import type { Situation } from "./situation";
 import type { GaugeReport } from "./gaugeReport";
-import { judge } from "./verdict";
+import { judgement, speedOf, type JudgementInput } from "./judgement";
 
 /** What is needed to try other launch options; everything of it is in memory. */
-export type WhatIfParts = Pick<
+export type WhatIfSituation = Pick<
   Situation,
   "server" | "model" | "launch" | "launchNotes" | "budgets" | "curveOf"
 >;
@@ -26,48 +24,42 @@ export type Judged = Omit<GaugeReport, "tokens">;
  * The report as it would be had llama-server been started with these changes: acceptance, memory and wait together, from
  * what is known already (about a millisecond). Undefined where nothing can be tried.
  */
-export function whatIf(report: GaugeReport, parts: WhatIfParts, change: LaunchChange): Judged | undefined {
-  const { server, model, budgets } = parts;
+export function whatIf(
+  report: GaugeReport,
+  situation: WhatIfSituation,
+  change: LaunchChange,
+): Judged | undefined {
+  const { server, model, budgets, launchNotes } = situation;
   if (!model.known || budgets === undefined || report.knobs === undefined) return undefined;
-  const launch: LaunchOptions = { ...parts.launch, ...change };
+  const launch: LaunchOptions = { ...situation.launch, ...change };
   const facts = valueOf(server)?.facts;
   const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
   const held = budgets.of(launch);
-  const memory = known(held);
   const planned = slotContext(launch, model.value.contextLength, build);
   // -fit may reduce a context that was not asked for
   const nCtxPerSlot = Math.min(planned.nCtxPerSlot, held.context.nCtxPerSlot);
-  const limit = known({ ...limitOfLaunch(planned), nCtxPerSlot });
-  const { parts: prompt, relativeError, answerReserve } = report.acceptance;
-  const judged = acceptance({
-    parts: prompt,
-    ...(relativeError !== undefined && { relativeError }),
-    limit,
-    answerReserve,
-  });
-  const notes = (report.notes ?? []).filter((note) => parts.launchNotes?.includes(note) !== true);
-  const accepted = { ...judged, reasons: [...judged.reasons, ...notes] };
-  const { tokens: _, curve: measured, origin, second: __, ...rest } = report;
+  const { parts, relativeError, answerReserve } = report.acceptance;
+  const { tokens: _, curve: __, origin, second: ___, ...rest } = report;
   const flags = speedFlags(launch);
-  const same = flags === speedFlags(parts.launch);
-  const other = parts.curveOf?.(launch) ?? unmeasured;
-  const curve = same ? measured : valueOf(other);
-  const from = same ? origin : report.curves?.find((each) => each.curve === curve)?.origin;
-  const prefill = same ? report.prefill : waitWith(other, judged.promptTokens);
+  const same = flags === speedFlags(situation.launch);
+  const speed = same ? speedOf(report) : speedWith(situation.curveOf?.(launch) ?? unmeasured);
+  const from = same ? origin : report.curves?.find((each) => each.curve === speed)?.origin;
   return {
     ...rest,
-    acceptance: accepted,
-    memory,
-    prefill,
-    ...(curve && {
-      curve,
-      second: secondQuestion(promptKeeping(model.value, launch), curve, judged.promptTokens),
+    of: { ...report.of, options: launch },
+    ...judgement({
+      prompt: parts,
+      ...(relativeError !== undefined && { relativeError }),
+      limit: known({ ...limitOfLaunch(planned), nCtxPerSlot }),
+      answerReserve,
+      notes: report.notes.filter((note) => !launchNotes.includes(note)),
+      // a server that runs otherwise proves nothing about this launch
+      server: notStarted,
+      memory: known(held),
+      speed,
+      keeping: promptKeeping(model.value, launch),
     }),
     ...(from && { origin: from }),
-    limit,
-    notes,
-    // a server that runs otherwise proves nothing about this launch
-    verdict: judge({ acceptance: accepted, server: notStarted, memory, prefill }),
   };
 }
 
@@ -75,7 +67,6 @@ const notStarted = unknown(say`No server runs with these options.`, say`Start ll
 
 const unmeasured = unknown(say`No speed was measured with these options.`, say`Run a depth probe with them.`);
 
-function waitWith(curve: Known<DepthCurve>, tokens: number): Prediction {
-  if (curve.known) return predict(curve.value, { tokens });
-  return { known: false, reason: say`${curve.why} ${curve.remedy}` };
+function speedWith(curve: Known<DepthCurve>): JudgementInput["speed"] {
+  return curve.known ? curve.value : { unmeasured: say`${curve.why} ${curve.remedy}` };
 }

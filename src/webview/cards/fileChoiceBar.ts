@@ -30,7 +30,7 @@ export function choiceBar(view: View, report: GaugeReport): TemplateResult {
     ${cramped ? commandButton(view, "dropToFit", say`Drop to fit`, true) : nothing}
     ${leftOut.length === 0 ? nothing : commandButton(view, "includeAll", say`Take all back in`)}
     ${
-      pack === undefined || pack === "raw"
+      pack === "raw"
         ? nothing
         : html`<label class="dim"
             >${words(say`Order`)}

@@ -1,16 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { vi } from "vitest";
-import type { SecretStorage } from "vscode";
-import { ApiKeys } from "../../../src/client/servers/apiKeys";
+import { Estimates } from "../../../src/app/estimates";
 import { SettingsStore } from "../../../src/client/editor/settingsStore";
 import type { Log } from "../../../src/core/log";
 import { say } from "../../../src/core/text";
 import { UserError } from "../../../src/core/userError";
-import { Estimates } from "../../../src/extensionEstimates";
 import { writeSparseModel } from "../../integration/memory/sparseModel";
 import { headers } from "../../unit/core/memory/fixtures";
+import { testHost } from "../appHost";
 import type { VscodeStub } from "./vscodeStub";
 
 /** Two models of real sizes. */
@@ -51,20 +49,13 @@ export async function estimatesBench(vscode: VscodeStub): Promise<EstimatesBench
   }
   vscode.set("llamaGauge.server.url", "http://127.0.0.1:1");
   const settings = new SettingsStore(silent);
-  const keys = new ApiKeys({
-    ...{ get: () => Promise.resolve(undefined), store: () => Promise.resolve() },
-    ...{ delete: () => Promise.resolve(), keys: () => Promise.resolve([]) },
-    onDidChange: vi.fn<SecretStorage["onDidChange"]>(),
-  });
-  const estimates = new Estimates({
-    ...{ settings, keys, log: silent, cacheFolder: path.join(folder, "cache"), version: "0" },
-    nearby: { attached: () => undefined, addresses: () => Promise.resolve([]) },
-  });
+  const host = testHost(path.join(folder, "cache"));
+  const estimates = new Estimates({ ...host, settings: () => settings.value, trusted: () => false });
   return {
     ...{ estimates, settings, log: silent, root },
     choose: (model) => vscode.set("llamaGauge.model", path.join(folder, model)),
     dispose: async () => {
-      estimates.dispose();
+      await estimates.close();
       settings.dispose();
       await rm(folder, { recursive: true, force: true });
     },

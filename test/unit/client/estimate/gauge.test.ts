@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { EstimateRequest, Estimator } from "../../../../src/client/estimate/estimator";
+import type { Estimate, EstimateRequest, Estimates } from "../../../../src/app/estimates";
 import { Gauge } from "../../../../src/client/estimate/gauge";
 import type { EstimateProgress, GaugeState } from "../../../../src/core/report/gaugeState";
 import type { GaugeReport } from "../../../../src/core/report/gaugeReport";
 import { say } from "../../../../src/core/text";
 import { UserError } from "../../../../src/core/userError";
 import { sampleReport } from "../../../support/sampleReports";
+import { sampleSettings } from "../../../support/sampleSettings";
+import { sampleSituation } from "../../../support/sampleSituation";
 
 interface Call {
   readonly request: EstimateRequest;
@@ -18,17 +20,20 @@ interface Call {
 /** A gauge whose estimates end when the test says so; as real ones do, they end with an abort after the signal. */
 function slowGauge(now: () => number = () => 0): { gauge: Gauge; calls: Call[]; states: GaugeState[] } {
   const calls: Call[] = [];
-  const estimator: Estimator = (request, signal, progress) =>
-    new Promise((finish, fail) => {
-      calls.push({ request, signal, progress, finish, fail });
+  const estimate: Estimates["estimate"] = (request, progress, signal) =>
+    new Promise((resolve, fail) => {
+      calls.push({ request, signal, progress, finish: (report) => resolve(made(report)), fail });
       signal.addEventListener("abort", () => fail(new DOMException("aborted", "AbortError")));
     });
-  const gauge = new Gauge(estimator, now);
+  const gauge = new Gauge({ estimate }, now);
   const states: GaugeState[] = [];
   gauge.onDidChange((state) => states.push(state));
   return { gauge, calls, states };
 }
 
+const made = (report: GaugeReport, situation = sampleSituation()): Estimate => ({
+  ...{ report, situation, settings: sampleSettings() },
+});
 const request = (label: string): EstimateRequest => ({ label, roots: [`/${label}`] });
 const counted = (filesDone: number): EstimateProgress => ({
   stage: "counting",
@@ -87,7 +92,9 @@ describe("Gauge", () => {
   it("never runs two estimates at once, also when the aborted one is slow to end", async () => {
     const calls: { readonly end: () => void }[] = [];
     const gauge = new Gauge(
-      () => new Promise((resolve) => calls.push({ end: () => resolve(sampleReport()) })),
+      {
+        estimate: () => new Promise((resolve) => calls.push({ end: () => resolve(made(sampleReport())) })),
+      },
       () => 0,
     );
     const first = gauge.estimate(request("a"));
@@ -118,14 +125,11 @@ describe("Gauge", () => {
   });
 
   it("does not take a report that arrives after the abort", async () => {
-    let finish: (report: GaugeReport) => void = () => undefined;
-    const gauge = new Gauge(
-      () => new Promise((resolve) => (finish = resolve)),
-      () => 0,
-    );
+    let finish: (estimate: Estimate) => void = () => undefined;
+    const gauge = new Gauge({ estimate: () => new Promise((resolve) => (finish = resolve)) }, () => 0);
     const outcome = gauge.estimate(request("a"));
     gauge.cancel();
-    finish(sampleReport());
+    finish(made(sampleReport()));
     expect(await outcome).toEqual({ kind: "cancelled" });
     expect(gauge.state).toEqual({ status: "idle" });
   });

@@ -1,10 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Gauge } from "../../../../src/client/estimate/gauge";
 import { LiveRecount } from "../../../../src/client/estimate/liveRecount";
-import type { EstimateKind, EstimateRequest } from "../../../../src/client/estimate/estimator";
+import type { Estimate, EstimateRequest, Estimates } from "../../../../src/app/estimates";
 import { sampleReport } from "../../../support/sampleReports";
+import { sampleSettings } from "../../../support/sampleSettings";
+import { sampleSituation } from "../../../support/sampleSituation";
 
 const request: EstimateRequest = { label: "a", roots: ["/home/ada/harbour"] };
+const made = (leftOut?: readonly string[]): Estimate => ({
+  report: sampleReport({ ...(leftOut && { leftOut }) }),
+  situation: sampleSituation(),
+  settings: sampleSettings(),
+});
 const readme = "/home/ada/harbour/README.md";
 
 let seen = true;
@@ -19,16 +26,17 @@ afterEach(() => {
 });
 
 /** A gauge with a report; each estimate takes `seconds`. */
-async function counted(seconds = 0.1): Promise<{ gauge: Gauge; kinds: EstimateKind[]; leftOut: unknown[] }> {
-  const kinds: EstimateKind[] = [];
+async function counted(seconds = 0.1): Promise<{ gauge: Gauge; kinds: string[]; leftOut: unknown[] }> {
+  const kinds: string[] = [];
   const leftOut: unknown[] = [];
-  const gauge = new Gauge(async (its, signal, _, kind) => {
-    kinds.push(kind);
+  const estimate: Estimates["estimate"] = async (its, _, signal, former) => {
+    kinds.push(former === undefined ? "anew" : "again");
     leftOut.push(its.leftOut);
     await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
     signal.throwIfAborted();
-    return sampleReport({ ...(its.leftOut && { leftOut: its.leftOut }) });
-  }, Date.now);
+    return made(its.leftOut);
+  };
+  const gauge = new Gauge({ estimate }, Date.now);
   live = new LiveRecount({ gauge, isSeen: () => seen, now: Date.now });
   const first = gauge.estimate(request);
   await vi.advanceTimersByTimeAsync(1000 * seconds);
@@ -130,14 +138,14 @@ describe("Gauge.recount", () => {
     expect(await again).toEqual({ kind: "cancelled" });
     expect(await anew).toMatchObject({ kind: "done" });
     expect(kinds).toEqual(["anew", "again", "anew"]);
-    const empty = new Gauge(() => Promise.reject(new Error("asked")), Date.now);
+    const empty = new Gauge({ estimate: () => Promise.reject(new Error("asked")) }, Date.now);
     expect(await empty.recount()).toEqual({ kind: "cancelled" });
   });
 
   it("makes the report stale where it fails", async () => {
     let fails = false;
     const gauge = new Gauge(
-      () => (fails ? Promise.reject(new Error("gone")) : Promise.resolve(sampleReport())),
+      { estimate: () => (fails ? Promise.reject(new Error("gone")) : Promise.resolve(made())) },
       Date.now,
     );
     await gauge.estimate(request);

@@ -28,9 +28,15 @@ class Desk {
     Object.defineProperty(gauge, "state", { get: () => this.state });
     this.look = new MemoryLook({
       gauge,
-      look: (url) => {
-        this.urls.push(url);
-        return this.answer();
+      machine: {
+        memory: (url) => {
+          this.urls.push(url);
+          return this.answer();
+        },
+        watchMemory: (_, show) => {
+          show(memory(7));
+          return Promise.resolve({ dispose: () => undefined });
+        },
       },
       isSeen: () => this.seen,
       now: () => this.now,
@@ -83,11 +89,7 @@ describe("the last look at memory", () => {
   it("is what the panel measured last while that is seen", async () => {
     const desk = new Desk();
     const passed: number[] = [];
-    const watch = desk.look.alsoFrom((_, show) => {
-      show(memory(7));
-      return Promise.resolve({ dispose: () => undefined });
-    });
-    await watch(undefined, ({ at }) => passed.push(at));
+    await desk.look.watch(undefined, ({ at }) => passed.push(at));
     expect([passed, desk.shown, desk.look.value?.at]).toEqual([[7], [7], 7]);
   });
 

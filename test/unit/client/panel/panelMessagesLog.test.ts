@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Gauge } from "../../../../src/client/estimate/gauge";
 import { GaugePanel } from "../../../../src/client/panel/panel";
 import { ServerStarter } from "../../../../src/client/servers/serverStarter";
-import { WhatIfDesk } from "../../../../src/client/panel/whatIfDesk";
 import type { ToPanel } from "../../../../src/core/protocol/panelMessages";
 import { estimatesBench, noVocabulary, type EstimatesBench } from "../../../support/estimates/estimatesBench";
 import { fileUri } from "../../../support/estimates/vscodeStub";
@@ -14,7 +13,9 @@ const vscode = await vi.hoisted(
 );
 vi.mock("vscode", () => vscode.module());
 // the threads that count in a vocabulary run a built program
-vi.mock(import("../../../../src/node/tokenizer/ggufTokenizer"), () => ({ openGgufTokenizer: noVocabulary }));
+vi.mock(import("../../../../src/node/tokenizer/ggufTokenizer"), () => ({
+  openGgufTokenizer: () => noVocabulary(),
+}));
 
 let bench: EstimatesBench;
 let gauge: Gauge;
@@ -25,19 +26,11 @@ beforeAll(async () => {
   bench = await estimatesBench(vscode);
   const { estimates } = bench;
   // the clock stands still: of the progress only the first is shown
-  gauge = new Gauge(estimates.estimator, () => 0);
+  gauge = new Gauge(estimates, () => 0);
   const starter = new ServerStarter({
     ...{ prepare: nothing, untilReady: nothing, failure: nothing, untilGone: nothing },
   });
-  const desk = new WhatIfDesk(
-    {
-      judge: (report, change) => estimates.whatIf(report, change),
-      table: (change) => Promise.resolve(estimates.contextTable(change)),
-      modelPath: () => estimates.modelPath,
-    },
-    starter,
-  );
-  panel = new GaugePanel(fileUri(bench.root), gauge, bench.log, desk, nothing);
+  panel = new GaugePanel(fileUri(bench.root), gauge, bench.log, starter, { watch: nothing });
 });
 afterAll(async () => {
   // scripts/goldens.mjs keeps it

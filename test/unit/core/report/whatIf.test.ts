@@ -13,10 +13,10 @@ if (header === undefined) throw new Error("the header is missing");
 const model = modelOf(header);
 const MiB = 2 ** 20;
 
-type Sample = Pick<WhatIfSample, "report" | "parts">;
+type Sample = Pick<WhatIfSample, "report" | "situation">;
 
-function judgedOf({ report, parts }: Sample, change: LaunchChange): Judged {
-  const judged = whatIf(report, parts, change);
+function judgedOf({ report, situation }: Sample, change: LaunchChange): Judged {
+  const judged = whatIf(report, situation, change);
   if (judged === undefined) throw new Error("nothing can be tried");
   return judged;
 }
@@ -47,8 +47,8 @@ describe("what-if on a report", () => {
         ...(ubatchSize !== undefined && { ubatchSize }),
       };
       const rest = Object.fromEntries(Object.entries(row.options).filter(([field]) => !(field in tried)));
-      const { report, parts } = whatIfSample(model, ["-m", "m.gguf", "-c", "4096"], []);
-      const memory = memoryOf({ report, parts: { ...parts, launch: rest } }, tried);
+      const { report, situation } = whatIfSample(model, ["-m", "m.gguf", "-c", "4096"], []);
+      const memory = memoryOf({ report, situation: { ...situation, launch: rest } }, tried);
       const real = [...row.buffers.values()].reduce((sum, [, context]) => sum + context, 0);
       const ours = memory.devices.reduce((sum, device) => sum + device.contextBytes, 0);
       expect(Math.abs(ours - real), row.name).toBeLessThanOrEqual(MiB);
@@ -82,7 +82,7 @@ describe("what-if on a report", () => {
   });
 
   it("uses what was measured with the tried options", () => {
-    const { report, parts } = whatIfSample(model, ["-m", "m.gguf", "-c", "65536", "-np", "1"], oneDevice);
+    const { report, situation } = whatIfSample(model, ["-m", "m.gguf", "-c", "65536", "-np", "1"], oneDevice);
     if (report.curve === undefined) throw new Error("no curve");
     const slower = {
       ...report.curve,
@@ -90,7 +90,7 @@ describe("what-if on a report", () => {
     };
     const withCurves = {
       report,
-      parts: { ...parts, curveOf: () => known(slower) },
+      situation: { ...situation, curveOf: () => known(slower) },
     };
     const { prefill } = judgedOf(withCurves, { cacheTypeK: "q8_0" });
     if (!prefill.known || !report.prefill.known) throw new Error("no prediction");
@@ -98,7 +98,7 @@ describe("what-if on a report", () => {
   });
 
   it("has nothing to say without a model", () => {
-    const { parts } = whatIfSample(model, ["-m", "m.gguf"], oneDevice);
-    expect(whatIf(sampleReport(), parts, { ctxSize: 4096 })).toBeUndefined();
+    const { situation } = whatIfSample(model, ["-m", "m.gguf"], oneDevice);
+    expect(whatIf(sampleReport(), situation, { ctxSize: 4096 })).toBeUndefined();
   });
 });

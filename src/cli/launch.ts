@@ -1,0 +1,48 @@
+import path from "node:path";
+import { InvalidArgumentError, type Command } from "commander";
+import { launchOptions } from "../app/launchOptions";
+import { formatText } from "../core/format";
+import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
+import { say } from "../core/text";
+import { UserError } from "../core/userError";
+import { findLlamaProgram } from "../node/machine/llamaPrograms";
+import type { CliContext } from "./command";
+import { printError } from "./output";
+
+/** The options after `--`, with what the system and its variables set. Problems llama-server would have go to stderr. */
+export function givenLaunch({
+  serverArguments,
+}: Pick<CliContext, "serverArguments">): Promise<LaunchOptions> {
+  return launchOptions(serverArguments, ({ severity, message }) =>
+    printError(`${severity}: ${formatText(message)}`),
+  );
+}
+
+export interface ProgramFlags {
+  readonly llamaCpp?: string;
+}
+
+/** Adds the option that says which llama.cpp is asked. */
+export function withPrograms(command: Command): Command {
+  return command.option("--llama-cpp <folder>", "folder of llama.cpp's programs; without it, those on PATH");
+}
+
+/** @throws UserError where the folder that is named holds none */
+export async function programsOf({ llamaCpp }: ProgramFlags): Promise<{ readonly folder?: string }> {
+  if (llamaCpp === undefined) return {};
+  const folder = path.resolve(llamaCpp);
+  if ((await findLlamaProgram("llama-server", folder)) !== undefined) return { folder };
+  throw new UserError(
+    "notFound",
+    say`There is no llama-server in ${folder}.`,
+    say`Give --llama-cpp the folder that holds llama.cpp's programs.`,
+  );
+}
+
+export function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
+  const match = /^(.+)=(\d{1,16})$/.exec(text);
+  if (match?.[1] === undefined)
+    throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=25769803776.");
+  return [...before, { name: match[1], freeBytes: Number(match[2]) }];
+}

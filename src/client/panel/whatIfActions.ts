@@ -1,0 +1,64 @@
+import { commands, env, window } from "vscode";
+import { argumentsWithChange, changeArguments, type LaunchChange } from "../../core/launch/launchChange";
+import type { WhatIfAction } from "../../core/protocol/whatIfMessages";
+import type { Estimated } from "../../core/report/situation";
+import { joinCommandLine } from "../../core/scripts/joinCommandLine";
+import { say } from "../../core/text";
+import type { CommandId } from "../editor/commandIds";
+import { localized } from "../editor/vscodeText";
+import type { ServerStarter } from "../servers/serverStarter";
+import { presetTarget, putIntoPreset } from "./presetChange";
+
+/** What can be done with a change that was tried on a report. */
+export async function whatIfActions(
+  shown: Estimated,
+  starter: ServerStarter,
+): Promise<readonly WhatIfAction[]> {
+  const target = await targetOf(shown, starter);
+  return [
+    "copyFlags",
+    ...(target === undefined ? [] : (["putIntoPreset"] as const)),
+    ...(startedFor(shown, starter) === undefined ? [] : (["restartServer"] as const)),
+  ];
+}
+
+/** @returns whether the change is now how it is, so that nothing is left to try */
+export async function doWithChange(
+  action: WhatIfAction,
+  change: LaunchChange,
+  shown: Estimated,
+  starter: ServerStarter,
+): Promise<boolean> {
+  switch (action) {
+    case "copyFlags": {
+      const shell = process.platform === "win32" ? "powershell" : "posix";
+      await env.clipboard.writeText(joinCommandLine(changeArguments(change), shell));
+      window.setStatusBarMessage(localized(say`Options copied`), 3000);
+      return false;
+    }
+    case "putIntoPreset": {
+      const target = await targetOf(shown, starter);
+      if (target !== undefined) await putIntoPreset(target, change);
+      return false;
+    }
+    case "restartServer": {
+      const request = startedFor(shown, starter);
+      if (request === undefined) return false;
+      const changed = { ...request, arguments: argumentsWithChange(request.arguments, change) };
+      if ((await starter.start(changed)) === undefined) return false;
+      await commands.executeCommand("llamaGauge.refresh" satisfies CommandId);
+      return true;
+    }
+  }
+}
+
+function targetOf(shown: Estimated, starter: ServerStarter): ReturnType<typeof presetTarget> {
+  return presetTarget(startedFor(shown, starter)?.preset, shown.situation.launch.model);
+}
+
+function startedFor(
+  { report: { server } }: Estimated,
+  starter: ServerStarter,
+): ReturnType<ServerStarter["startedAt"]> {
+  return server.known ? starter.startedAt(server.value.url) : undefined;
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { HistoryStore } from "../../../src/app/historyStore";
+import { gather, type Setup } from "../../../src/app/situation";
+import type { HistoryRecord } from "../../../src/core/history/historyRecord";
+import { say } from "../../../src/core/text";
+import { UserError } from "../../../src/core/userError";
+import { writeSparseModel } from "../../integration/memory/sparseModel";
+import { goodAnswer, sendJson, startHttpStub, type StubServer } from "../../support/stubServer";
+import { headers } from "../core/memory/fixtures";
+
+const { signal } = new AbortController();
+let folder: string;
+let model: string;
+let stub: StubServer | undefined;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "gauge-situation-"));
+  model = path.join(folder, "llama.gguf");
+  const header = headers().get("llama-3.1-8b-q4_k_m.gguf");
+  if (header === undefined) throw new Error("no header");
+  await writeSparseModel(model, header);
+});
+afterEach(async () => {
+  await stub?.close();
+  stub = undefined;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const setup = (changes: Partial<Setup> = {}): Setup => ({
+  ...{ server: "none", launch: {}, devices: [], programs: "none" },
+  openVocabulary: () =>
+    Promise.reject(new UserError("invalidInput", say`No vocabulary.`, say`Choose another file.`)),
+  ...changes,
+});
+
+const measured = (id: string, flags: string, seconds: number): HistoryRecord => ({
+  ...{ version: 1, id, kind: "probe", at: Date.now(), tool: "llama-bench" },
+  curve: {
+    key: { model, build: "b11669", flags },
+    points: [0, 4096, 8192].map((depth) => ({ depth, tokens: 1000, seconds })),
+    generation: [],
+  },
+});
+
+/** A server that answers only who has the key. */
+async function locked(): Promise<StubServer> {
+  const answer = goodAnswer({ "/tokenize": (_, response) => sendJson(response, { tokens: [7] }) });
+  stub = await startHttpStub((request, response) => {
+    if (request.headers.authorization === "Bearer right") return answer(request, response);
+    const error = { code: 401, message: "Invalid API Key", type: "authentication_error" };
+    sendJson(response, { error }, 401);
+  });
+  return stub;
+}
+
+describe("a situation", () => {
+  it("has a reason and a remedy for everything that nobody knows", async () => {
+    const { server, model: its, memory, curve, tokenizer } = await gather(setup(), signal);
+    for (const part of [server, its, memory, curve]) {
+      if (part.known) throw new Error("something is known");
+      expect([part.why.text, part.remedy.text]).not.toContain("");
+    }
+    expect(tokenizer.identity.source).toBe("assumed");
+  });
+
+  it("holds the curve that was measured with these options, and those of others", async () => {
+    const history = new HistoryStore(path.join(folder, "measured"));
+    await history.append(measured("1", "", 1));
+    await history.append(measured("2", "-ub 256", 2));
+    const asked = setup({ history, launch: { ubatchSize: 256 }, modelFile: path.relative("", model) });
+    const { curve, origin, curveOf, modelFile } = await gather(asked, signal);
+    expect(origin?.id).toBe("2");
+    expect(curve).toMatchObject({ known: true, value: { points: [{ seconds: 2 }, {}, {}] } });
+    expect(curveOf?.({})).toMatchObject({ known: true, value: { points: [{ seconds: 1 }, {}, {}] } });
+    expect(curveOf?.({ ubatchSize: 1024 }).known).toBe(false);
+    expect(modelFile).toEqual({ known: true, value: model });
+  });
+
+  it("takes a curve that is named before what the history holds", async () => {
+    const history = new HistoryStore(path.join(folder, "named"));
+    await history.append(measured("1", "", 1));
+    const { curve: named } = measured("0", "", 7);
+    if (named === undefined) throw new Error("no curve");
+    const { curve, origin } = await gather(setup({ history, modelFile: model, curve: named }), signal);
+    expect(curve).toEqual({ known: true, value: named });
+    expect(origin).toBeUndefined();
+  });
+
+  it("asks for the key of a server that refuses the one it has, once", async () => {
+    const { url } = await locked();
+    const asked: (string | undefined)[] = [];
+    const keyFor = (_: string, tried: string | undefined): Promise<string> => {
+      asked.push(tried);
+      return Promise.resolve("right");
+    };
+    const server = { configured: url, apiKey: "wrong" };
+    expect((await gather(setup({ server, keyFor }), signal)).server.known).toBe(true);
+    expect(asked).toEqual(["wrong"]);
+  });
+
+  it("says that a key is wanted where nobody has one", async () => {
+    const { url } = await locked();
+    const keyFor = (): Promise<undefined> => Promise.resolve(undefined);
+    const { server } = await gather(setup({ server: { configured: url }, keyFor }), signal);
+    expect(server).toMatchObject({ known: false, reason: "unauthorized" });
+  });
+});
