@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -31,22 +31,42 @@ afterAll(async () => {
 
 const app = (): string => path.join(folder, "app");
 
+interface CountedFiles {
+  readonly files: readonly { readonly path: string; readonly tokens: number }[];
+}
+
 describe("llama-gauge against a real llama-server", () => {
-  it("counts the same with the server and with the model's own vocabulary", async () => {
-    const byServer = await cliJson(["count", app(), "--server", server.url]);
-    const byModel = await cliJson(["count", app(), "--model", model]);
+  it("counts what the server counts, by its vocabulary where that agrees, and by the model alone", async () => {
+    const byServer = (await cliJson(["count", app(), "--server", server.url])) as CountedFiles;
+    const byModel = (await cliJson(["count", app(), "--model", model])) as CountedFiles;
     expect(byServer).toMatchObject({
       exact: true,
-      tokenizer: { source: "server" },
+      tokenizer: { source: "gguf", checkedWith: server.url },
       skipped: [{ path: "skip.log", reason: "ignored" }],
     });
-    const files = (result: unknown): unknown => (result as { files: unknown }).files;
-    expect(files(byModel)).toEqual(files(byServer));
-    expect((files(byServer) as { path: string }[]).map((file) => file.path)).toEqual([
-      ".gitignore",
-      "a.ts",
-      "b.md",
-    ]);
+    expect(byModel.files).toEqual(byServer.files);
+    expect(byServer.files.map((file) => file.path)).toEqual([".gitignore", "a.ts", "b.md"]);
+    for (const { path: name, tokens } of byServer.files) {
+      const content = await readFile(path.join(app(), name), "utf8");
+      const { body } = await postJson(`${server.url}/tokenize`, { content, parse_special: true });
+      expect((body as { tokens: readonly number[] }).tokens, name).toHaveLength(tokens);
+    }
+  });
+
+  it("counts by the server where another model is named beside it", async () => {
+    const other = await forgedModel({ vocabulary: "gptoss" });
+    const gone = path.join(folder, "gone.gguf");
+    await copyFile(model, gone);
+    const elsewhere = await startLlamaServer({ model: gone, args: ["-c", "512", "-np", "1"] });
+    try {
+      // as on another machine
+      await rm(gone);
+      const args = ["count", app(), "--server", elsewhere.url, "--model"];
+      expect(await cliJson([...args, other])).toMatchObject({ tokenizer: { source: "server" } });
+      expect(await cliJson([...args, model])).toMatchObject({ tokenizer: { source: "gguf" } });
+    } finally {
+      await elsewhere.stop();
+    }
   });
 
   it("names files from the current folder, as the editor does from its workspace", async () => {
