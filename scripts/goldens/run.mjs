@@ -117,6 +117,7 @@ function steady(command, stdout) {
   if (command === "count") document.seconds = "SECONDS";
   if (command === "check") {
     document.createdAt = "TIME";
+    document.of.day = "DAY";
     document.tokens.seconds = "SECONDS";
   }
   return `${JSON.stringify(document, null, 1)}\n`;
