@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { launchWith } from "../app/launchOptions";
 import { formatText } from "../core/format";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
@@ -29,6 +30,8 @@ export const addLint: CliCommand = (program, context) => {
       const { models } = readPreset(new TextDecoder().decode(bytes));
       const headers = await readModels(models, folder, context.signal);
       const devices = headers.size === 0 ? [] : await measuredDevices(context.signal);
+      // as the editor: what the system and its variables set counts under what the preset says
+      const inherited = await launchWith({});
       const findings = lintBytes(bytes, {
         fileExists: (name) => fileExists(name, folder),
         modelFacts: (options) => {
@@ -37,7 +40,7 @@ export const addLint: CliCommand = (program, context) => {
         },
         memory: ({ options }) => {
           const model = headers.get(nameOf(options));
-          return model && beyondMemory(model, options, devices);
+          return model && beyondMemory(model, { ...inherited, ...options }, devices);
         },
       });
       if (options.json) printJson({ findings });
