@@ -33,6 +33,8 @@ interface Manifest {
   readonly publisher: string;
   readonly l10n: string;
   readonly extensionKind: readonly string[];
+  readonly categories: readonly string[];
+  readonly keywords: readonly string[];
   readonly capabilities: Readonly<
     Record<string, { readonly supported: string; readonly restrictedConfigurations?: readonly string[] }>
   >;
@@ -67,7 +69,20 @@ function holds(when: string, facts: Readonly<Record<string, boolean | number>>):
 
 const languages = ["package.nls.json", "package.nls.ja.json"];
 
+/** EXTENSION_CATEGORIES of VS Code's src/vs/platform/extensions/common/extensions.ts, the same in 1.100 and 1.139. */
+const storeCategories = [
+  ...["AI", "Azure", "Chat", "Data Science", "Debuggers", "Extension Packs", "Education", "Formatters"],
+  ...["Keymaps", "Language Packs", "Linters", "Machine Learning", "Notebooks", "Programming Languages"],
+  ...["SCM Providers", "Snippets", "Testing", "Themes", "Visualization", "Other"],
+];
+
 describe("the manifest", () => {
+  it("names categories that the store has, and every keyword once", () => {
+    const { categories, keywords } = manifest;
+    expect(categories.filter((name) => !storeCategories.includes(name))).toEqual([]);
+    expect(new Set(keywords).size).toBe(keywords.length);
+  });
+
   it("declares the commands that the extension has", () => {
     expect(manifest.contributes.commands.map(({ command }) => command).toSorted()).toEqual(
       [...commandIds].toSorted(),
