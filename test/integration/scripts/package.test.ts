@@ -1,5 +1,7 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { execa } from "execa";
 import { beforeAll, describe, expect, it } from "vitest";
 import { repository } from "../../support/repository";
@@ -17,6 +19,9 @@ beforeAll(async () => {
   entries = zipEntries(archive);
 });
 
+/** Links and pictures of a page that have no address of their own. */
+const relative = (text: string): string[] => text.match(/\]\((?!https:\/\/|#)[^)]*\)/g) ?? [];
+
 describe("npm run package", () => {
   it("packs the five programs and the licences", () => {
     for (const name of ["extension", "languageServer", "worker", "cli", "webview"]) {
@@ -30,10 +35,15 @@ describe("npm run package", () => {
     const needed =
       /^(extension\.vsixmanifest|\[Content_Types\]\.xml|extension\/(package(\.nls(\.[\w-]+)?)?\.json|readme\.md|changelog\.md|LICENSE\.txt|NOTICE|dist\/\w+\.(js|css)|l10n\/[\w.-]+\.json|docs\/presets\.md|(media|syntaxes)\/[\w./-]+))$/;
     expect([...entries.keys()].filter((name) => !needed.test(name))).toEqual([]);
+    // drawn on the page, and drawn as a PNG
+    const drawings = ["screenshot.png", "screenshot.drawn.md", "icon.svg"].map(
+      (name) => `extension/media/${name}`,
+    );
+    expect(drawings.filter((name) => entries.has(name))).toEqual([]);
   });
 
   it("keeps the VSIX small and says its size", () => {
-    expect(printed).toMatch(/^out\/llama-gauge\.vsix {2}\d+ KiB$/);
+    expect(printed).toMatch(/^out\/llama-gauge\.vsix {2}\d+ KiB$/m);
     expect(archive.length).toBeLessThan(2 * 1024 * 1024);
     const unpacked = [...entries.values()].reduce((sum, size) => sum + size, 0);
     expect(unpacked).toBeLessThan(8 * 1024 * 1024);
@@ -75,6 +85,53 @@ describe("npm run package", () => {
     const code = programs.map((name) => zipText(archive, name)).join("\n");
     expect(/axe-core|axe\.run|playwright|vitest/.exec(code)).toBeNull();
   });
+
+  it("has an icon, and no more tags than the store takes", () => {
+    expect(zipText(archive, "extension/package.json")).toContain('"icon": "media/icon.png"');
+    expect(entries.get("extension/media/icon.png")).toBeGreaterThan(0);
+    // keywords, and what vsce adds for languages; https://code.visualstudio.com/api/references/extension-manifest: 30 at most
+    const [, tags = ""] = /<Tags>(.*)<\/Tags>/.exec(zipText(archive, "extension.vsixmanifest")) ?? [];
+    expect(tags.split(",")).toContain("gguf");
+    expect(tags.split(",").length).toBeLessThanOrEqual(30);
+  });
+
+  it("packs pages without links that lead nowhere, and says what is missing for want of a repository", async () => {
+    for (const page of ["readme", "changelog"])
+      expect([page, relative(zipText(archive, `extension/${page}.md`))]).toEqual([page, []]);
+    const { repository: address } = JSON.parse(
+      await readFile(path.join(repository, "package.json"), "utf8"),
+    ) as { readonly repository?: unknown };
+    expect(printed.includes('package.json names no "repository"')).toBe(address === undefined);
+  });
+
+  it("takes addresses from the repository in package.json, where there is one", async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), "lg-package-"));
+    try {
+      const target = path.join(folder, "linked.vsix");
+      const script = pathToFileURL(path.join(repository, "scripts/package.mjs")).href;
+      const { packageExtension } = (await import(script)) as {
+        packageExtension: (options: object) => Promise<string>;
+      };
+      const manifest = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as object;
+      const said: string[] = [];
+      await packageExtension({
+        target,
+        manifest: { ...manifest, repository: "https://github.com/somebody/something" },
+        say: (line: string) => said.push(line),
+      });
+      const linked = await readFile(target);
+      const readme = zipText(linked, "extension/readme.md");
+      expect(said).toEqual([]);
+      expect(relative(readme)).toEqual([]);
+      expect(readme).toContain("](https://github.com/somebody/something/raw/HEAD/media/screenshot.png)");
+      expect(readme).toContain("](https://github.com/somebody/something/blob/HEAD/docs/");
+      expect(zipText(linked, "extension.vsixmanifest")).toContain(
+        'Id="Microsoft.VisualStudio.Services.Links.Support" Value="https://github.com/somebody/something/issues"',
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
 
   it("leaves the manifest whole that VS Code reads", async () => {
     const manifest = JSON.parse(await readFile(path.join(repository, "package.json"), "utf8")) as {
