@@ -1,19 +1,16 @@
-// `npm run picture`: runs the UI test of the main job and takes its picture of the real panel into the README's media; draws
-// the walkthrough's pictures in every theme.
-import { copyFileSync } from "node:fs";
+// `npm run picture`: draws what is committed as pictures: the icon, the walkthrough's steps in every theme, and the README's
+// picture of the real panel beside a real llama-server.
 import path from "node:path";
+import { drawIcon } from "./icon.mjs";
 import { main, run } from "./run.mjs";
 
 const root = path.join(import.meta.dirname, "..");
 
 await main(async () => {
+  await drawIcon(path.join(root, "media/icon.png"));
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
-  const draw = (config, file) => {
-    const args = [vitest, "run", "--root", "test", "--config", `vitest.${config}.config.mjs`, file];
-    return run(process.execPath, args, { cwd: root, what: file });
-  };
-  await draw("pictures", "pictures/walkthrough");
-  await draw("ui", "ui/mainJob");
-  copyFileSync(path.join(root, "out/screenshots/readme.png"), path.join(root, "media/screenshot.png"));
-  console.log("media/walkthrough, media/screenshot.png");
+  const args = [vitest, "run", "--root", "test", "--config", "vitest.pictures.config.mjs"];
+  for (const file of ["pictures/walkthrough", "pictures/readme"])
+    await run(process.execPath, [...args, file], { cwd: root, what: file });
+  console.log("media/icon.png, media/walkthrough, media/screenshot.png, media/screenshot.drawn.md");
 });

@@ -126,13 +126,6 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     },
   );
 
-  it("is the README's picture", async () => {
-    await workbench.setTheme("dark");
-    await workbench.page.mouse.move(800, 20);
-    await workbench.page.locator(".monaco-hover").first().waitFor({ state: "hidden" });
-    await workbench.screenshot("readme");
-  });
-
   it("opens a file from the panel", async () => {
     await workbench.webview().locator(".tile.file", { hasText: "tides.ts" }).click();
     await workbench.page.locator(".tab.active", { hasText: "tides.ts" }).waitFor();
