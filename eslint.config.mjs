@@ -8,6 +8,25 @@ const ownTimeLimits = {
   message: "Its time begins when the file is loaded, which may be long before its tests run.",
 };
 
+const screen = "client/editor/screen.ts takes only text that cannot be read as markup.";
+const otherWaysToTheScreen = [
+  {
+    selector:
+      "MemberExpression[object.name='window'][property.name=/^(show(Error|Warning|Information)Message|withProgress|setStatusBarMessage|(show|create)QuickPick|(show|create)InputBox|createStatusBarItem)$/]",
+    message: screen,
+  },
+  { selector: "NewExpression[callee.name=/^(MarkdownString|TreeItem|Diagnostic)$/]", message: screen },
+  {
+    selector:
+      "AssignmentExpression > MemberExpression.left[property.name=/^(tooltip|description|accessibilityInformation|isTrusted|supportHtml|supportThemeIcons)$/]",
+    message: screen,
+  },
+];
+const forcedText = {
+  selector: "TSAsExpression > TSTypeReference[typeName.name=/^(Shown|Markdown)$/]",
+  message: "Only core/shown.ts and core/markdown.ts know what makes text harmless.",
+};
+
 export default tseslint.config(
   { ignores: ["dist/", "out/", ".cache/", ".vscode-test/", "**/fixtures/"] },
   {
@@ -27,6 +46,24 @@ export default tseslint.config(
       "no-console": "error",
       eqeqeq: "error",
     },
+  },
+  {
+    files: ["src/**/*.ts"],
+    rules: { "no-restricted-syntax": ["error", namedExports, ownTimeLimits, forcedText] },
+  },
+  {
+    files: ["src/client/**/*.ts", "src/extension*.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", namedExports, ownTimeLimits, forcedText, ...otherWaysToTheScreen],
+    },
+  },
+  {
+    files: ["src/client/editor/screen.ts"],
+    rules: { "no-restricted-syntax": ["error", namedExports, ownTimeLimits, forcedText] },
+  },
+  {
+    files: ["src/core/shown.ts", "src/core/markdown.ts"],
+    rules: { "no-restricted-syntax": ["error", namedExports, ownTimeLimits] },
   },
   { files: ["src/cli.ts", "test/**/*.ts", "bench/**/*.ts"], rules: { "no-console": "off" } },
   {

@@ -1,4 +1,4 @@
-import { env, window } from "vscode";
+import { env } from "vscode";
 import type { EstimateRequest, Estimates } from "../app/estimates";
 import type { Machine } from "../app/machine";
 import type { Servers } from "../app/servers";
@@ -38,6 +38,7 @@ import type { SettingsStore } from "./editor/settingsStore";
 import type { SpeedCommandId } from "./speed/speedCommands";
 import type { Probes } from "./speed/startSpeed";
 import { startServer } from "./servers/startServer";
+import { showBriefly } from "./editor/screen";
 import { localized } from "./editor/vscodeText";
 import { warnOfCrash } from "./estimate/warnOfCrash";
 
@@ -128,7 +129,7 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       if (await askForApiKey(keys, url)) await repeat();
     },
     "llamaGauge.dropToFit": async () => {
-      window.setStatusBarMessage(localized(await dropUntilItFits(gauge)), 5000);
+      showBriefly(localized(await dropUntilItFits(gauge)), 5000);
     },
     "llamaGauge.includeAll": () => gauge.choose([]),
     "llamaGauge.choosePackOrder": async (...args) => {
@@ -164,14 +165,14 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
         estimates.packPrompt(request, signal),
       );
       await env.clipboard.writeText(packed);
-      window.setStatusBarMessage(localized(say`Prompt copied`), 3000);
+      showBriefly(localized(say`Prompt copied`));
       warnOfCrash(reportOf(gauge.state));
     },
     "llamaGauge.copyDiagnostics": async () => {
       await env.clipboard.writeText(
         diagnostics(parts.version, gauge.state, settings.value, settings.problems),
       );
-      window.setStatusBarMessage(localized(say`Diagnostic information copied`), 3000);
+      showBriefly(localized(say`Diagnostic information copied`));
     },
     "llamaGauge.showLog": () => log.show(),
     "llamaGauge.explainLog": explainActiveLog,

@@ -47,12 +47,20 @@ export function formatQuantity(quantity: Quantity, locale = "en"): string {
   }
 }
 
-/** The sentence in the reader's language and number format; English without further arguments. */
-export function formatText(text: Text, locale = "en", translate: Translate = (template) => template): string {
+/**
+ * The sentence in the reader's language and number format; English without further arguments. `value` is what becomes of
+ * the texts that are put into it, for surfaces that would read some of them as more than text.
+ */
+export function formatText(
+  text: Text,
+  locale = "en",
+  translate: Translate = (template) => template,
+  value: (foreign: string) => string = (foreign) => foreign,
+): string {
   const part = (arg: TextArg | undefined): string => {
     if (arg === undefined) return "";
-    if (typeof arg === "string") return arg;
-    return "unit" in arg ? formatQuantity(arg, locale) : formatText(arg, locale, translate);
+    if (typeof arg === "string") return value(arg);
+    return "unit" in arg ? formatQuantity(arg, locale) : formatText(arg, locale, translate, value);
   };
   return translate(text.text).replace(/\{(\d+)\}/g, (_, index: string) => part(text.args[Number(index)]));
 }

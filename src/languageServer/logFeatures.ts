@@ -12,6 +12,7 @@ import { FactReader } from "../core/logs/factReader";
 import { explainLine } from "../core/logs/logHover";
 import { logLines, type LogLine } from "../core/logs/logLine";
 import { logPhases, type LogPhase } from "../core/logs/logPhases";
+import { shownName } from "../core/shown";
 import type { Words } from "./translations";
 
 /** What has been read from a log; kept until its text changes. */
@@ -37,7 +38,7 @@ export function logSymbols({ phases, events }: ReadLog, words: Words): DocumentS
     children: events
       .filter(({ line }) => line >= first && line <= last)
       .map(({ line, message, cause }) => ({
-        name: message.slice(0, 80),
+        name: shownName(message, 80),
         detail: words.say(cause),
         kind: SymbolKind.Event,
         range: lineRange(line, line),

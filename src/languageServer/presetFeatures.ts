@@ -33,8 +33,10 @@ import {
   type PresetModel,
 } from "../core/preset/presetModels";
 import { placeAt } from "../core/preset/presetPlaces";
+import { codeBlock, md, paragraphs } from "../core/markdown";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
+import { shownName, type Shown } from "../core/shown";
 import type { Words } from "./translations";
 
 export const source = "Llama Gauge";
@@ -92,7 +94,7 @@ export function completionItems(
   words: Words,
 ): CompletionItem[] {
   return completionsAt(preset, line, character, sources).map((item) => ({
-    label: item.label,
+    label: shownName(item.label),
     kind:
       item.kind === "key"
         ? CompletionItemKind.Property
@@ -103,7 +105,7 @@ export function completionItems(
     textEdit: { range: rangeOf(line, item.start, item.end), newText: item.insertText },
     filterText: item.label,
     sortText: `${item.order} ${item.label}`,
-    ...(item.detail === undefined ? {} : { detail: item.detail }),
+    ...(item.detail === undefined ? {} : { detail: shownName(item.detail) }),
     ...(item.help === undefined ? {} : { documentation: words.say(item.help) }),
     ...(item.continues ? { command: { title: "", command: "editor.action.triggerSuggest" } } : {}),
   }));
@@ -133,10 +135,7 @@ export function hoverOf(
   if (hover === undefined) return undefined;
   const figures = hover.model === undefined ? undefined : cost(hover.model);
   const lines = [...hover.lines, ...(figures === undefined ? [] : [figures.verdict, ...figures.lines])];
-  const value = [
-    `\`\`\`text\n${hover.title}\n\`\`\``,
-    ...lines.map((text) => escapeMarkdown(words.say(text))),
-  ].join("\n\n");
+  const value = paragraphs([codeBlock(hover.title, "text"), ...lines.map((text) => md`${words.say(text)}`)]);
   return { contents: { kind: MarkupKind.Markdown, value }, range: spanRange(hover.span) };
 }
 
@@ -144,8 +143,8 @@ export function symbolsOf({ document }: Preset): DocumentSymbol[] {
   return document.sections.flatMap((section) => {
     if (section.header === undefined) return [];
     const children = section.entries.map(({ key, value, line }) => ({
-      name: key.text,
-      detail: value.text,
+      name: shownName(key.text),
+      detail: shownName(value.text),
       kind: SymbolKind.Property,
       range: rangeOf(line, key.start, Math.max(key.end, value.end)),
       selectionRange: spanRange(key),
@@ -153,7 +152,7 @@ export function symbolsOf({ document }: Preset): DocumentSymbol[] {
     const last = document.lines[section.lastLine]?.length ?? 0;
     return [
       {
-        name: section.name === "" ? "[]" : section.name,
+        name: shownName(section.name === "" ? "[]" : section.name),
         kind: SymbolKind.Module,
         range: {
           start: { line: section.header.line, character: 0 },
@@ -196,7 +195,7 @@ export function lensesOf(
   uri: string,
   cost: (model: PresetModel) => SectionCost | undefined,
   words: Words,
-  labels: Readonly<Record<"show" | "probe" | "start" | "copy", string>>,
+  labels: Readonly<Record<"show" | "probe" | "start" | "copy", Shown>>,
 ): CodeLens[] {
   return preset.models.slice(0, maxLenses).flatMap((model) => {
     const { header } = model.section;
@@ -247,8 +246,3 @@ function rangeOf(line: number, start: number, end: number): Range {
 }
 
 const spanRange = ({ line, start, end }: Span): Range => rangeOf(line, start, end);
-
-/** Names and paths of the file must not become links or markup. */
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>()#+!|~]/g, "\\$&");
-}

@@ -16,6 +16,7 @@ import { lensCommands, type SectionCommand } from "../core/protocol/serverReques
 import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
 import { source } from "./presetFeatures";
+import { shownName, together, type Shown } from "../core/shown";
 import type { Words } from "./translations";
 
 const severities = {
@@ -61,7 +62,7 @@ export function scriptHover(
   const offset = document.offsetAt(position);
   const found = optionAt(script.text, offset, script.shell);
   if (found !== undefined) {
-    const lines = [optionTitle(found.option), ...optionLines(found.option).map(words.say)];
+    const lines = [shownName(optionTitle(found.option)), ...optionLines(found.option).map(words.say)];
     return hover(lines, rangeOf(document, found.start, found.end));
   }
   const command = commands.find(({ program }) => offset >= program.start && offset <= program.end);
@@ -76,7 +77,7 @@ export function scriptLenses(
   { document, commands }: Script,
   cost: CostOf,
   words: Words,
-  labels: Readonly<Record<"probe" | "start" | "check", string>>,
+  labels: Readonly<Record<"probe" | "start" | "check", Shown>>,
 ): CodeLens[] {
   return commands.flatMap((command) => {
     const range = rangeOf(document, command.program.start, command.program.end);
@@ -88,7 +89,7 @@ export function scriptLenses(
       at: command.start,
       ...(figures !== undefined && { cost: figures }),
     };
-    const lens = (title: string, id: string): CodeLens => ({
+    const lens = (title: Shown, id: string): CodeLens => ({
       range,
       command: { title, command: id, arguments: [argument] },
     });
@@ -108,8 +109,8 @@ function costedOf({ options }: CheckedCommand): Costed {
   return { name: model, options };
 }
 
-function hover(lines: readonly string[], range: Range): Hover {
-  return { contents: { kind: MarkupKind.PlainText, value: lines.join("\n\n") }, range };
+function hover(lines: readonly Shown[], range: Range): Hover {
+  return { contents: { kind: MarkupKind.PlainText, value: together(lines, "\n\n") }, range };
 }
 
 function rangeOf(document: TextDocument, start: number, end: number): Range {

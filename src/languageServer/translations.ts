@@ -1,6 +1,9 @@
-import { formatText } from "../core/format";
 import type { ServerSettings } from "../core/protocol/serverRequests";
+import { shownText, type Shown } from "../core/shown";
 import type { Text } from "../core/text";
+
+/** A hover may show a long list that a preset has. */
+const longestValue = 2000;
 
 /** Puts sentences into the reader's language. */
 export class Words {
@@ -16,8 +19,9 @@ export class Words {
     return documentation === undefined ? {} : { codeDescription: { href: `${documentation}/${code}.md` } };
   };
 
-  readonly say = (text: Text): string => {
+  readonly say = (text: Text): Shown => {
     const { locale, translations } = this.settings;
-    return formatText(text, locale, (template) => translations[template] ?? template);
+    const translate = (template: string): string => translations[template] ?? template;
+    return shownText(text, { locale, translate }, longestValue);
   };
 }

@@ -1,5 +1,5 @@
-import { ProgressLocation, window } from "vscode";
 import type { Text } from "../../core/text";
+import { showingProgress } from "./screen";
 import { localized } from "./vscodeText";
 
 /** What is done sooner needs no notification. */
@@ -14,13 +14,10 @@ export async function cancellable<T>(title: Text, run: (signal: AbortSignal) => 
     () => undefined,
   );
   const timer = setTimeout(() => {
-    void window.withProgress(
-      { location: ProgressLocation.Notification, title: localized(title), cancellable: true },
-      (_, token) => {
-        token.onCancellationRequested(() => controller.abort());
-        return settled;
-      },
-    );
+    void showingProgress(localized(title), (_, cancelled) => {
+      cancelled.addEventListener("abort", () => controller.abort());
+      return settled;
+    });
   }, patienceMs);
   try {
     return await running;

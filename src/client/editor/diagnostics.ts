@@ -1,5 +1,6 @@
 import { env, version, workspace } from "vscode";
 import { formatText } from "../../core/format";
+import { inMarkdown } from "../../core/markdown";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
 import { maskSecrets } from "../../core/launch/maskSecrets";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
@@ -38,12 +39,12 @@ export function diagnostics(
   }
   facts.push(["Settings", withoutKeys(settings)], ["Unusable settings", problems]);
   return facts
-    .map(
-      ([name, value]) =>
-        `- **${name}:** ${typeof value === "string" ? value : `\`${JSON.stringify(value)}\``}`,
-    )
+    .map(([name, value]) => `- **${name}:** ${typeof value === "string" ? inMarkdown(value) : inCode(value)}`)
     .join("\n");
 }
+
+/** JSON can say the character that would end it otherwise. */
+const inCode = (value: unknown): string => `\`${JSON.stringify(value).replaceAll("`", String.raw`\u0060`)}\``;
 
 /** A command line in the settings may have a key in it. */
 function withoutKeys(settings: Settings): Settings {

@@ -1,9 +1,11 @@
-import { commands, window } from "vscode";
+import { commands } from "vscode";
 import type { Log } from "../../core/log";
+import { together, type Shown } from "../../core/shown";
 import { say, type Text } from "../../core/text";
 import { UserError, type UserErrorReason } from "../../core/userError";
 import { isAbort } from "./cancellation";
 import type { CommandId } from "./commandIds";
+import { notify } from "./screen";
 import { localized } from "./vscodeText";
 
 interface Offer {
@@ -40,7 +42,7 @@ export async function reportingErrors<T>(
       log.warn(`${name}: ${error.message}`);
       // not awaited: a message may stay open for ever
       void showError(
-        `${localized(error.problem)} ${localized(error.remedy)}`,
+        together([localized(error.problem), localized(error.remedy)], " "),
         offers[error.reason] ?? [showLog],
       );
     } else {
@@ -51,9 +53,9 @@ export async function reportingErrors<T>(
   }
 }
 
-async function showError(message: string, choices: readonly Offer[]): Promise<void> {
+async function showError(message: Shown, choices: readonly Offer[]): Promise<void> {
   const titles = choices.map((offer) => localized(offer.title));
-  const chosen = await window.showErrorMessage(message, ...titles);
+  const chosen = await notify("error", message, titles);
   const offer = chosen === undefined ? undefined : choices[titles.indexOf(chosen)];
   if (offer !== undefined) await commands.executeCommand(offer.command);
 }

@@ -1,22 +1,23 @@
 import { window, type LogOutputChannel } from "vscode";
 import type { Log } from "../../core/log";
+import { visibleName } from "../../core/visibleName";
 import type { Disposable } from "./lifecycle";
 
-/** The output channel "Llama Gauge"; its level is VS Code's (*Developer: Set Log Level*). It never opens itself. */
+/** The output channel "Llama Gauge", one line for each message; its level is VS Code's (*Developer: Set Log Level*). It never opens itself. */
 export class OutputLog implements Log, Disposable {
   private readonly channel: LogOutputChannel = window.createOutputChannel("Llama Gauge", { log: true });
 
   info(message: string): void {
-    this.channel.info(message);
+    this.channel.info(visibleName(message));
   }
 
   warn(message: string): void {
-    this.channel.warn(message);
+    this.channel.warn(visibleName(message));
   }
 
   error(message: string, cause?: unknown): void {
-    if (cause === undefined) this.channel.error(message);
-    else this.channel.error(message, cause instanceof Error ? (cause.stack ?? cause.message) : cause);
+    if (cause === undefined) this.channel.error(visibleName(message));
+    else this.channel.error(visibleName(message), indented(cause));
   }
 
   show(): void {
@@ -26,4 +27,13 @@ export class OutputLog implements Log, Disposable {
   dispose(): void {
     this.channel.dispose();
   }
+}
+
+/** Its lines, each behind what no entry of the log begins with: words of a server must not pass for an entry. */
+function indented(cause: unknown): string {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return text
+    .split(/\r\n|[\r\n]/)
+    .map(visibleName)
+    .join("\n    ");
 }

@@ -1,18 +1,17 @@
-import { window, type QuickPickItem } from "vscode";
+import type { Shown } from "../../core/shown";
+import { emptyPick, type PickItem } from "./screen";
 
 /**
  * A pick list that is there at once and fills when the search ends; leaving it ends the search. What is found comes
  * below the fixed items: a row that moved under the pointer would be chosen by mistake.
  */
-export async function pickWhileSearching<T extends QuickPickItem>(
-  texts: { readonly title: string; readonly placeholder: string },
+export async function pickWhileSearching<T extends PickItem>(
+  texts: { readonly title: Shown; readonly placeholder: Shown },
   fixed: readonly T[],
   search: (signal: AbortSignal) => Promise<readonly T[]>,
 ): Promise<T | undefined> {
   const controller = new AbortController();
-  const pick = window.createQuickPick<T>();
-  pick.title = texts.title;
-  pick.placeholder = texts.placeholder;
+  const pick = emptyPick<T>(texts);
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   pick.items = fixed;

@@ -1,8 +1,8 @@
 import { env, l10n } from "vscode";
-import { formatText } from "../../core/format";
+import { shownText, type Shown } from "../../core/shown";
 import type { Text } from "../../core/text";
 
-/** The sentence in the language and number format of the editor. */
-export function localized(text: Text): string {
-  return formatText(text, env.language, (template) => l10n.t(template));
+/** The sentence in the language and number format of the editor, whatever foreign text is put into it. */
+export function localized(text: Text): Shown {
+  return shownText(text, { locale: env.language, translate: (template) => l10n.t(template) });
 }

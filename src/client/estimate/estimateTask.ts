@@ -1,8 +1,8 @@
-import { ProgressLocation, window } from "vscode";
 import { say } from "../../core/text";
 import type { EstimateRequest } from "../../app/estimates";
 import type { EstimateOutcome, Gauge } from "./gauge";
 import { countingProgressText } from "../../core/report/countingProgressText";
+import { showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 const patienceMs = 1000;
@@ -25,26 +25,20 @@ export async function runEstimate(
 }
 
 async function showProgress(gauge: Gauge, label: string, outcome: Promise<unknown>): Promise<void> {
-  await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: localized(say`Counting the tokens of ${label}`),
-      cancellable: true,
-    },
-    async (progress, token) => {
-      const onCancel = token.onCancellationRequested(() => gauge.cancel());
-      const onChange = gauge.onDidChange((state) => {
-        if (state.status !== "counting") return;
-        progress.report({
-          message: localized(countingProgressText(state.progress)),
-        });
+  await showingProgress(localized(say`Counting the tokens of ${label}`), async (progress, cancelled) => {
+    const cancel = (): void => gauge.cancel();
+    cancelled.addEventListener("abort", cancel);
+    const onChange = gauge.onDidChange((state) => {
+      if (state.status !== "counting") return;
+      progress.report({
+        message: localized(countingProgressText(state.progress)),
       });
-      try {
-        await outcome;
-      } finally {
-        onCancel.dispose();
-        onChange.dispose();
-      }
-    },
-  );
+    });
+    try {
+      await outcome;
+    } finally {
+      cancelled.removeEventListener("abort", cancel);
+      onChange.dispose();
+    }
+  });
 }

@@ -1,10 +1,11 @@
-import { Uri, window, workspace, type QuickPickItem, type WorkspaceFolder } from "vscode";
+import { Uri, window, workspace, type WorkspaceFolder } from "vscode";
 import { say, type Text } from "../../core/text";
 import type { GitScope } from "../../core/tokens/gitScope";
 import { UserError } from "../../core/userError";
 import type { Machine } from "../../app/machine";
 import { documentSource } from "./documentSource";
 import type { EstimateRequest, Renewed } from "../../app/estimates";
+import { pick, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** What git is asked. */
@@ -28,7 +29,7 @@ interface NamedScope {
   readonly as: ChangesAs;
 }
 
-interface ScopeItem extends QuickPickItem {
+interface ScopeItem extends PickItem {
   readonly scope?: NamedScope;
 }
 
@@ -65,7 +66,7 @@ export async function chooseGitScope(
     },
     { label: localized(name), description: localized(say`diff`), scope: { kind, as: "diff" } },
   ]);
-  const picked = await window.showQuickPick(items, {
+  const picked = await pick(items, {
     title: localized(say`Changes to estimate`),
     placeHolder: localized(say`Whole files that changed, or the changes as a diff`),
     matchOnDescription: true,

@@ -1,7 +1,7 @@
-import { window } from "vscode";
 import { packOrderNames } from "../../core/report/packOrderName";
 import { say } from "../../core/text";
 import { packOrders, type PackOrder } from "../../core/tokens/packOrder";
+import { pick } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** The order that is named, else the one the user picks. */
@@ -13,7 +13,7 @@ export async function choosePackOrder(current: PackOrder, named: unknown): Promi
     label: localized(packOrderNames[order]),
     ...(order === current && { description: localized(say`now`) }),
   }));
-  const picked = await window.showQuickPick(items, {
+  const picked = await pick(items, {
     title: localized(say`Order of the files in the prompt`),
     placeHolder: localized(
       say`Models recall the beginning and the end of a long prompt better than its middle.`,

@@ -2,25 +2,26 @@ import {
   EventEmitter,
   ThemeColor,
   ThemeIcon,
-  TreeItem,
   TreeItemCheckboxState,
   TreeItemCollapsibleState,
   Uri,
   window,
   type TreeDataProvider,
+  type TreeItem,
   type TreeView,
 } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";
 import { crashRiskName, crashRiskText, riskyFiles } from "../../core/report/crashRisk";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { skipReasonText } from "../../core/report/skipReasonText";
-import { visibleName } from "../../core/report/visibleName";
+import { nothingShown, shownName, together } from "../../core/shown";
 import { fileKindName } from "../../core/report/fileKindName";
 import { count, percent, say, type Text } from "../../core/text";
 import type { SkippedFile } from "../../core/files/files";
 import { tokenTree, type TokenNode } from "../../core/tokens/tokenTree";
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import { describeView, treeItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 type Row =
@@ -101,7 +102,7 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
     if (report?.tokens !== this.report?.tokens) this.top = report && tokenTree(report.tokens.files);
     this.report = report;
     this.leftOut = new Set(report?.leftOut);
-    this.view.description = report === undefined ? "" : localized(inPrompt(report));
+    describeView(this.view, report === undefined ? nothingShown : localized(inPrompt(report)));
     this.changes.fire(undefined);
   }
 
@@ -117,37 +118,43 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
 
   private nodeItem(node: TokenNode): TreeItem {
     const folder = node.file === undefined;
-    const name = visibleName(node.name);
-    const item = new TreeItem(
-      name,
-      folder ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
-    );
     const share = percent((100 * node.tokens) / Math.max(1, this.top?.tokens ?? 0));
-    item.id = `${folder ? "folder" : "file"} ${node.label}`;
     const mark = node.file?.mark;
-    item.description = localized(
+    const figures =
       mark === undefined
         ? say`${count(node.tokens)} · ${share}`
-        : say`${count(node.tokens)} · ${share} · ${fileKindName(mark.kind)}`,
-    );
+        : say`${count(node.tokens)} · ${share} · ${fileKindName(mark.kind)}`;
     const [risky] = riskyFiles({ tokens: { files: node.file === undefined ? [] : [node.file] } });
-    if (risky !== undefined) item.description += ` · ${localized(crashRiskName)}`;
+    const about = folder
+      ? say`${node.label}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
+      : say`${node.label}: ${count(node.tokens)} tokens, ${share} of all`;
+    const tooltip = together(
+      [
+        localized(about),
+        mark === undefined ? nothingShown : localized(say`${fileKindName(mark.kind)}: ${mark.evidence}`),
+        risky === undefined ? nothingShown : localized(crashRiskText(risky)),
+      ],
+      "\n",
+    );
+    const item = treeItem(
+      {
+        label: shownName(node.name),
+        description: together(
+          [localized(figures), risky === undefined ? nothingShown : localized(crashRiskName)],
+          " · ",
+        ),
+        tooltip,
+        spoken: tooltip,
+      },
+      folder ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
+    );
+    item.id = `${folder ? "folder" : "file"} ${node.label}`;
     item.checkboxState = {
       state: pathsOf(node).every((path) => this.leftOut.has(path))
         ? TreeItemCheckboxState.Unchecked
         : TreeItemCheckboxState.Checked,
-      accessibilityInformation: { label: localized(say`${visibleName(node.label)} in the prompt`) },
+      accessibilityInformation: { label: localized(say`${node.label} in the prompt`) },
     };
-    item.tooltip = localized(
-      folder
-        ? say`${visibleName(node.label)}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
-        : say`${visibleName(node.label)}: ${count(node.tokens)} tokens, ${share} of all`,
-    );
-    if (mark !== undefined) {
-      item.tooltip += `\n${localized(say`${fileKindName(mark.kind)}: ${mark.evidence}`)}`;
-    }
-    if (risky !== undefined) item.tooltip += `\n${localized(crashRiskText(risky))}`;
-    item.accessibilityInformation = { label: item.tooltip };
     item.contextValue = folder ? "folder" : "file";
     if (node.file === undefined) {
       item.iconPath = ThemeIcon.Folder;
@@ -173,20 +180,28 @@ function inPrompt({ acceptance, tokens, leftOut }: GaugeReport): Text {
 const nodeRows = (node: TokenNode): Row[] => node.children.map((child) => ({ kind: "node", node: child }));
 
 function skippedGroupItem(length: number): TreeItem {
-  const item = new TreeItem(localized(say`Not counted`), TreeItemCollapsibleState.Collapsed);
+  const item = treeItem(
+    { label: localized(say`Not counted`), description: localized(say`${count(length)}`) },
+    TreeItemCollapsibleState.Collapsed,
+  );
   item.id = "skipped";
-  item.description = localized(say`${count(length)}`);
   item.iconPath = new ThemeIcon("circle-slash");
   item.contextValue = "skippedGroup";
   return item;
 }
 
 function skippedItem(skipped: SkippedFile): TreeItem {
-  const item = new TreeItem(visibleName(skipped.label), TreeItemCollapsibleState.None);
+  const label = shownName(skipped.label);
   const reason = localized(skipReasonText(skipped));
-  item.description = reason;
-  item.tooltip = `${visibleName(skipped.path)}\n${reason}`;
-  item.accessibilityInformation = { label: `${visibleName(skipped.label)}, ${reason}` };
+  const item = treeItem(
+    {
+      label,
+      description: reason,
+      tooltip: together([shownName(skipped.path), reason], "\n"),
+      spoken: together([label, reason], ", "),
+    },
+    TreeItemCollapsibleState.None,
+  );
   item.iconPath = skipped.folder ? ThemeIcon.Folder : ThemeIcon.File;
   item.contextValue = "skipped";
   return item;

@@ -1,11 +1,10 @@
-import { env, ProgressLocation, window, workspace, type QuickPickItem, type TextDocument } from "vscode";
+import { env, window, workspace, type TextDocument } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";
 import type { FolderTokens } from "../../core/ladder/score/recommend";
 import { isResumable, shownOf, type ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { cancellable } from "../editor/cancellable";
-import { toAbortSignal } from "../editor/cancellation";
 import type { CommandTable } from "../editor/commands";
 import type { Gauge } from "../estimate/gauge";
 import type { LadderDesk } from "./ladderDesk";
@@ -15,6 +14,8 @@ import { runLadderTask } from "./ladderRunTask";
 import type { GaugePanel } from "../panel/panel";
 import { selectedUris } from "../estimate/scope";
 import { folderOf, workspaceFolder } from "../servers/serverStarter";
+import { shownName, type Shown } from "../../core/shown";
+import { notify, pick, pickSeveral, showingProgress, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 export type LadderCommandId =
@@ -53,9 +54,7 @@ export function ladderCommands({
   async function tell({ report }: ShownLadder): Promise<void> {
     const open = localized(say`Show`);
     const text = localized(report.nextStep.sentence);
-    const chosen = report.pass
-      ? await window.showInformationMessage(text, open)
-      : await window.showWarningMessage(text, open);
+    const chosen = await notify(report.pass ? "information" : "warning", text, [open]);
     if (chosen === open) panel.show("ladder");
   }
 
@@ -79,10 +78,7 @@ export function ladderCommands({
   return {
     "llamaGauge.createLadderPlan": async () => {
       const title = localized(say`Asking the server what it can hold`);
-      const text = await window.withProgress(
-        { location: ProgressLocation.Notification, title, cancellable: true },
-        (_, token) => ladders.planText(toAbortSignal(token)),
-      );
+      const text = await showingProgress(title, (_, cancelled) => ladders.planText(cancelled));
       await newPlan(text);
     },
     "llamaGauge.runLadder": async (...args) => {
@@ -138,30 +134,29 @@ export function ladderCommands({
   };
 
   /** Newest first, as many as were chosen. */
-  async function pickLadders(title: string, many: boolean): Promise<readonly ShownLadder[]> {
+  async function pickLadders(title: Shown, many: boolean): Promise<readonly ShownLadder[]> {
     const kept = await stored((signal) => ladders.kept(signal));
     if (kept.length === 0) await onShow();
     const items = kept.map(ladderItem);
-    const chosen = many
-      ? await window.showQuickPick(items, { title, canPickMany: true, matchOnDetail: true })
-      : await window.showQuickPick(items, { title, matchOnDetail: true });
-    if (chosen === undefined) return [];
-    return (Array.isArray(chosen) ? chosen : [chosen]).map((item: LadderItem) => item.ladder);
+    const options = { title, matchOnDetail: true };
+    if (many) return (await pickSeveral(items, options))?.map(({ ladder }) => ladder) ?? [];
+    const chosen = await pick(items, options);
+    return chosen === undefined ? [] : [chosen.ladder];
   }
 }
 
 const stored = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> =>
   cancellable(say`Reading the stored ladders`, read);
 
-interface LadderItem extends QuickPickItem {
+interface LadderItem extends PickItem {
   readonly ladder: ShownLadder;
 }
 
 function ladderItem(ladder: ShownLadder): LadderItem {
   const time = new Intl.DateTimeFormat(env.language, { dateStyle: "medium", timeStyle: "short" });
   return {
-    label: ladder.label,
-    description: time.format(ladder.at),
+    label: shownName(ladder.label),
+    description: shownName(time.format(ladder.at)),
     detail: localized(ladder.report.nextStep.sentence),
     ladder,
   };
@@ -180,20 +175,20 @@ async function resumeOrAnew({ steps }: ShownLadder): Promise<"resume" | "anew" |
       choice: "anew" as const,
     },
   ];
-  const chosen = await window.showQuickPick(items, { title: localized(say`This plan was begun before`) });
+  const chosen = await pick(items, { title: localized(say`This plan was begun before`) });
   return chosen?.choice;
 }
 
 async function chooseFormat(): Promise<"markdown" | "json" | undefined> {
   const items = [
     {
-      label: "Markdown",
+      label: shownName("Markdown"),
       detail: localized(say`For a bug report or an article`),
       format: "markdown" as const,
     },
-    { label: "JSON", detail: localized(say`Everything, for a program`), format: "json" as const },
+    { label: shownName("JSON"), detail: localized(say`Everything, for a program`), format: "json" as const },
   ];
-  return (await window.showQuickPick(items, { title: localized(say`Export the ladder as`) }))?.format;
+  return (await pick(items, { title: localized(say`Export the ladder as`) }))?.format;
 }
 
 /** Not saved: where it goes is the user's choice. */

@@ -1,12 +1,14 @@
-import { ProgressLocation, window } from "vscode";
+import { window } from "vscode";
 import { numberOf, type NumberKind } from "../../core/ladder/diagnosis/diagnosisNumber";
 import type { DiagnosisFacts, DiagnosisStep, FactName } from "../../core/ladder/diagnosis/diagnosisStep";
 import { logLanguage } from "../../core/protocol/serverRequests";
 import { say } from "../../core/text";
 import type { Text } from "../../core/text";
-import { toAbortSignal } from "../editor/cancellation";
 import type { LaddersInUse } from "./ladderDesk";
-import { escaped, showMarkdown } from "../language/languageCommands";
+import { showMarkdown } from "../language/languageCommands";
+import { bulletList, md, paragraphs, type Markdown } from "../../core/markdown";
+import { together } from "../../core/shown";
+import { enterText, pick, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 type Question = DiagnosisStep & { readonly kind: "ask" };
@@ -19,16 +21,12 @@ export async function diagnoseLongContext(
 ): Promise<string | undefined> {
   const document = window.activeTextEditor?.document;
   const logText = document?.languageId === logLanguage ? document.getText() : undefined;
-  const { facts: read, told } = await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: localized(say`Reading server, log and history`),
-      cancellable: true,
-    },
-    (_, token) =>
+  const { facts: read, told } = await showingProgress(
+    localized(say`Reading server, log and history`),
+    (_, cancelled) =>
       ladders.diagnosis(
         { ...(logText !== undefined && { logText }), ...(promptTokens !== undefined && { promptTokens }) },
-        toAbortSignal(token),
+        cancelled,
       ),
   );
   const { diagnose } = await import("../../core/ladder/diagnosis/diagnosis");
@@ -62,7 +60,7 @@ async function ask(question: Question): Promise<Answer> {
 async function choose({ question, choices, fact }: Question): Promise<Answer> {
   const items = choices.map(({ value, label }) => ({ label: localized(label), value }));
   const unsure = { label: localized(say`I do not know`), value: undefined };
-  const chosen = await window.showQuickPick(fact === "symptom" ? items : [...items, unsure], {
+  const chosen = await pick(fact === "symptom" ? items : [...items, unsure], {
     title: localized(say`Why Does My Long Context Fail?`),
     placeHolder: localized(question),
   });
@@ -78,9 +76,9 @@ const units = {
 } as const satisfies Record<NumberKind, Text>;
 
 async function enter({ question }: Question, kind: NumberKind): Promise<Answer> {
-  const typed = await window.showInputBox({
+  const typed = await enterText({
     title: localized(say`Why Does My Long Context Fail?`),
-    prompt: `${localized(question)} ${localized(units[kind])}`,
+    prompt: together([localized(question), localized(units[kind])], " "),
     ignoreFocusOut: true,
     validateInput: (text) =>
       text.trim() === "" || numberOf(text, kind) !== undefined ? undefined : localized(units[kind]),
@@ -94,15 +92,17 @@ async function show(
   conclusion: DiagnosisStep & { readonly kind: "conclusion" },
   told: readonly Text[],
 ): Promise<void> {
-  const list = (texts: readonly Text[]): string =>
-    texts.map((text) => `- ${escaped(localized(text))}`).join("\n");
-  const part = (title: Text, texts: readonly Text[]): string =>
-    texts.length === 0 ? "" : `\n\n## ${localized(title)}\n\n${list(texts)}`;
+  const part = (title: Text, texts: readonly Text[]): readonly Markdown[] =>
+    texts.length === 0
+      ? []
+      : [md`## ${localized(title)}`, bulletList(texts.map((text) => md`${localized(text)}`))];
   await showMarkdown(
     localized(say`Why Does My Long Context Fail?`),
-    `**${escaped(localized(conclusion.sentence))}**` +
-      part(say`What to do`, conclusion.actions) +
-      part(say`Why`, conclusion.evidence) +
-      part(say`What this is known from`, told),
+    paragraphs([
+      md`**${localized(conclusion.sentence)}**`,
+      ...part(say`What to do`, conclusion.actions),
+      ...part(say`Why`, conclusion.evidence),
+      ...part(say`What this is known from`, told),
+    ]),
   );
 }

@@ -1,6 +1,9 @@
-import { Diagnostic, DiagnosticSeverity, languages, Range, workspace, type TextDocument } from "vscode";
+import { languages, Range, workspace, type TextDocument } from "vscode";
 import type { LaddersInUse } from "./ladderDesk";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import { together } from "../../core/shown";
+import { say } from "../../core/text";
+import { errorAt } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 const patience = 300;
@@ -61,9 +64,10 @@ export class LadderPlanChecks implements Disposable {
       line.lineNumber,
       line.text.length,
     );
-    const message = `${problem.field}: ${localized(problem.problem)} ${localized(problem.remedy)}`;
-    const diagnostic = new Diagnostic(range, message, DiagnosticSeverity.Error);
-    diagnostic.source = "Llama Gauge";
-    this.found.set(document.uri, [diagnostic]);
+    const message = together(
+      [localized(say`${problem.field}: ${problem.problem}`), localized(problem.remedy)],
+      " ",
+    );
+    this.found.set(document.uri, [errorAt(range, message)]);
   }
 }

@@ -2,6 +2,8 @@ import { Uri, window, workspace, type TextDocument } from "vscode";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { isPlan } from "./ladderPlanChecks";
+import { shownName } from "../../core/shown";
+import { pick } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 const pattern = "**/*.ladder.{yaml,yml,json}";
@@ -46,11 +48,8 @@ export async function planDocument(named: Uri | undefined): Promise<TextDocument
       say`Create one with “Llama Gauge: Create Ladder Plan”.`,
     );
   }
-  const items = uris.map((uri) => ({ label: workspace.asRelativePath(uri), uri }));
-  const chosen =
-    items.length === 1
-      ? items[0]
-      : await window.showQuickPick(items, { title: localized(say`Ladder to run`) });
+  const items = uris.map((uri) => ({ label: shownName(workspace.asRelativePath(uri)), uri }));
+  const chosen = items.length === 1 ? items[0] : await pick(items, { title: localized(say`Ladder to run`) });
   return chosen && workspace.openTextDocument(chosen.uri);
 }
 

@@ -1,9 +1,10 @@
-import { ProgressLocation, window } from "vscode";
 import type { WantedLadder } from "../../app/ladders";
 import type { LadderCost } from "../../core/ladder/score/feasibility";
 import type { LadderProgress, ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say, seconds, type Text } from "../../core/text";
 import type { LadderDesk } from "./ladderDesk";
+import { together } from "../../core/shown";
+import { askToGoOn, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /**
@@ -15,35 +16,29 @@ export async function runLadderTask(
   wanted: WantedLadder,
   { label, ask }: { readonly label: string; readonly ask: boolean },
 ): Promise<ShownLadder> {
-  return window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: localized(say`Ladder ${label}`),
-      cancellable: true,
-    },
-    async (progress, token) => {
-      const cancelled = token.onCancellationRequested(() => desk.cancel());
-      let shown = 0;
-      try {
-        progress.report({ message: localized(say`Looking at the server and the plan`) });
-        return await desk.run(wanted, {
-          onCost: async (cost, left) => {
-            if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
-          },
-          onChange: (now) => {
-            const share = 100 * shareOf(now);
-            progress.report({
-              message: localized(ladderProgressText(now)),
-              increment: Math.max(0, share - shown),
-            });
-            shown = Math.max(shown, share);
-          },
-        });
-      } finally {
-        cancelled.dispose();
-      }
-    },
-  );
+  return showingProgress(localized(say`Ladder ${label}`), async (progress, cancelled) => {
+    const cancel = (): void => desk.cancel();
+    cancelled.addEventListener("abort", cancel);
+    let shown = 0;
+    try {
+      progress.report({ message: localized(say`Looking at the server and the plan`) });
+      return await desk.run(wanted, {
+        onCost: async (cost, left) => {
+          if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
+        },
+        onChange: (now) => {
+          const share = 100 * shareOf(now);
+          progress.report({
+            message: localized(ladderProgressText(now)),
+            increment: Math.max(0, share - shown),
+          });
+          shown = Math.max(shown, share);
+        },
+      });
+    } finally {
+      cancelled.removeEventListener("abort", cancel);
+    }
+  });
 }
 
 async function confirmed(cost: LadderCost, left: number): Promise<boolean> {
@@ -57,12 +52,12 @@ async function confirmed(cost: LadderCost, left: number): Promise<boolean> {
     ...stored,
     say`Nobody else may use the server meanwhile. Every run is stored before the next begins: it can be cancelled and go on later.`,
   ];
-  const chosen = await window.showInformationMessage(
+  return askToGoOn(
+    "information",
     localized(say`Start the ladder?`),
-    { modal: true, detail: detail.map((text) => localized(text)).join("\n\n") },
     start,
+    together(detail.map(localized), "\n\n"),
   );
-  return chosen === start;
 }
 
 /** Runs done, and the part of the current one that has been read. */

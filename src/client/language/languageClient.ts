@@ -1,4 +1,4 @@
-import { commands, env, l10n, languages, Uri, window, workspace, type TextDocument } from "vscode";
+import { commands, env, l10n, languages, Uri, workspace, type TextDocument } from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
 import type { PresetCosts } from "../../app/presetCosts";
 import { scriptLanguages } from "../../core/scripts/scriptText";
@@ -20,6 +20,7 @@ import { copyCommandLine, showSectionBudget, textProvider, textScheme } from "./
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import type { OutputLog } from "../editor/outputLog";
 import { reportingErrors } from "../editor/notify";
+import { notify } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** What the language server asks about this machine; it may take time and may not be known. */
@@ -79,7 +80,8 @@ export function startLanguageClient(
       await client.start();
     } catch (error) {
       log.error("The language server did not start", error);
-      void window.showWarningMessage(
+      void notify(
+        "warning",
         localized(
           say`Llama Gauge cannot check model presets: its language server did not start. The log says why.`,
         ),

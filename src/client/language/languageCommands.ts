@@ -14,6 +14,9 @@ import { formatBytes } from "../../core/format";
 import { isSectionCommand, type SectionCommand } from "../../core/protocol/serverRequests";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { bulletList, codeBlock, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
+import { shownName, type Shown } from "../../core/shown";
+import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** Code lens of a section: its command line for the shell of this system. */
@@ -21,7 +24,7 @@ export async function copyCommandLine(...[argument]: readonly unknown[]): Promis
   const { arguments: words } = argument as SectionCommand;
   const shell: Shell = process.platform === "win32" ? "powershell" : "posix";
   await env.clipboard.writeText(joinCommandLine(["llama-server", ...words], shell));
-  window.setStatusBarMessage(localized(say`Command line copied`), 3000);
+  showBriefly(localized(say`Command line copied`));
 }
 
 /** Code lens of a section: what it needs, as a table by device. */
@@ -38,17 +41,21 @@ export async function showSectionBudget(...[argument]: readonly unknown[]): Prom
     value === undefined ? "" : formatBytes(value, env.language);
   const heads = [say`Device`, say`Weights`, say`Context`, say`Compute`, say`Total`, say`Free now`];
   const rows = cost.devices.map(({ name, weights, context, compute, total, free }) => [
-    escaped(name),
+    name,
     ...[weights, context, compute, total, free].map(size),
   ]);
-  const table = [heads.map((head) => localized(head)), ["---", ...heads.slice(1).map(() => "---:")], ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`)
-    .join("\n");
-  const lines = cost.lines.map((line) => `- ${escaped(localized(line))}`).join("\n");
-  const beyond = cost.beyond === undefined ? "" : `\n\n**${escaped(localized(cost.beyond))}**`;
   await showMarkdown(
     localized(say`Memory of ${section}`),
-    `**${escaped(localized(cost.verdict))}**${beyond}\n\n${table}\n\n${lines}`,
+    paragraphs([
+      md`**${localized(cost.verdict)}**`,
+      ...(cost.beyond === undefined ? [] : [md`**${localized(cost.beyond)}**`]),
+      markdownTable(
+        heads.map((head) => md`${localized(head)}`),
+        rows.map((cells) => cells.map((cell) => md`${shownName(cell)}`)),
+        (column) => (column === 0 ? "---" : "--:"),
+      ),
+      bulletList(cost.lines.map((line) => md`${localized(line)}`)),
+    ]),
   );
 }
 
@@ -66,13 +73,11 @@ export async function explainActiveLog(): Promise<void> {
       say`Open its log, or select the lines around the error; with -lv 4 it says most.`,
     );
   }
-  const text = parts
-    .map(
-      ({ heading, lines }) =>
-        `## ${escaped(localized(heading))}\n\n${lines.map((line) => escaped(localized(line))).join("\n\n")}`,
-    )
-    .join("\n\n");
-  await showMarkdown(localized(say`What this log says`), text);
+  const text = parts.flatMap(({ heading, lines }) => [
+    md`## ${localized(heading)}`,
+    ...lines.map((line) => md`${localized(line)}`),
+  ]);
+  await showMarkdown(localized(say`What this log says`), paragraphs(text));
 }
 
 /** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
@@ -85,12 +90,16 @@ export async function checkSelection(argument?: unknown): Promise<void> {
   }
   const parts = commandsFound.map(({ start, end, remarks }) => {
     const lines = remarks.map(
-      ({ severity, message }) => `- **${localized(severityWords[severity])}** ${escaped(localized(message))}`,
+      ({ severity, message }) => md`**${localized(severityWords[severity])}** ${localized(message)}`,
     );
-    const title = "```sh\n" + text.slice(start, end).replaceAll("```", "") + "\n```";
-    return `${title}\n\n${lines.length === 0 ? localized(say`llama-server takes this command line as it is.`) : lines.join("\n")}`;
+    return [
+      codeBlock(text.slice(start, end), "sh"),
+      lines.length === 0
+        ? md`${localized(say`llama-server takes this command line as it is.`)}`
+        : bulletList(lines),
+    ];
   });
-  await showMarkdown(localized(say`Command line of llama-server`), parts.join("\n\n"));
+  await showMarkdown(localized(say`Command line of llama-server`), paragraphs(parts.flat()));
 }
 
 interface CheckedScript extends ScriptText {
@@ -135,17 +144,12 @@ export const textScheme = "llama-gauge-text";
 export const textProvider: TextDocumentContentProvider = { provideTextDocumentContent: ({ query }) => query };
 
 /** A page of Markdown, made for reading. */
-export async function showMarkdown(title: string, content: string): Promise<void> {
+export async function showMarkdown(title: Shown, content: Markdown): Promise<void> {
   const uri = Uri.from({
     scheme: textScheme,
     path: `/${title.replace(/[/\\:]/g, " ")}.md`,
-    query: `# ${title}\n\n${content}\n`,
+    query: `${paragraphs([md`# ${title}`, content])}\n`,
   });
   await workspace.openTextDocument(uri);
   await commands.executeCommand("markdown.showPreview", uri);
-}
-
-/** Words of logs and files must not become markup. */
-export function escaped(text: string): string {
-  return text.replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
 }

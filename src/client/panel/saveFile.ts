@@ -2,6 +2,7 @@ import { Uri, window, workspace } from "vscode";
 import type { SavedExtension, SavedFile } from "../../core/protocol/savedFiles";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 const kinds: Record<SavedExtension, string> = { svg: "SVG", png: "PNG", csv: "CSV", md: "Markdown" };
@@ -31,5 +32,5 @@ export async function saveFile(name: string, files: readonly SavedFile[]): Promi
       { cause },
     );
   }
-  window.setStatusBarMessage(localized(say`Saved ${workspace.asRelativePath(chosen)}`), 5000);
+  showBriefly(localized(say`Saved ${workspace.asRelativePath(chosen)}`), 5000);
 }

@@ -1,10 +1,11 @@
-import { commands, env, window } from "vscode";
+import { commands, env } from "vscode";
 import { argumentsWithChange, changeArguments, type LaunchChange } from "../../core/launch/launchChange";
 import type { WhatIfAction } from "../../core/protocol/whatIfMessages";
 import type { Estimated } from "../../core/report/situation";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
 import { say } from "../../core/text";
 import type { CommandId } from "../editor/commandIds";
+import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 import type { ServerStarter } from "../servers/serverStarter";
 import { presetTarget, putIntoPreset } from "./presetChange";
@@ -33,7 +34,7 @@ export async function doWithChange(
     case "copyFlags": {
       const shell = process.platform === "win32" ? "powershell" : "posix";
       await env.clipboard.writeText(joinCommandLine(changeArguments(change), shell));
-      window.setStatusBarMessage(localized(say`Options copied`), 3000);
+      showBriefly(localized(say`Options copied`));
       return false;
     }
     case "putIntoPreset": {

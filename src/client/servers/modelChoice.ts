@@ -1,7 +1,9 @@
-import { env, QuickPickItemKind, window, type QuickPickItem } from "vscode";
+import { env, QuickPickItemKind, window } from "vscode";
 import { formatBytes } from "../../core/format";
 import { say } from "../../core/text";
 import { pickWhileSearching } from "../editor/quickPick";
+import { nothingShown, shownName, together } from "../../core/shown";
+import type { PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** A GGUF file that was found; `bytes` of all its parts. */
@@ -15,7 +17,7 @@ export interface ModelCandidate {
   readonly place: string;
 }
 
-interface ModelItem extends QuickPickItem {
+interface ModelItem extends PickItem {
   readonly path: string | undefined;
 }
 
@@ -30,23 +32,24 @@ export async function chooseModel(
       placeholder: localized(say`GGUF files in the usual places, newest first`),
     },
     [
-      { label: "", kind: QuickPickItemKind.Separator, path: undefined },
+      { label: nothingShown, kind: QuickPickItemKind.Separator, path: undefined },
       { label: localized(say`Choose a file …`), alwaysShow: true, path: undefined },
     ],
     async (signal) =>
       (await find(signal))
         .toSorted((a, b) => b.modifiedMs - a.modifiedMs)
         .map((model) => ({
-          label: model.name,
-          description: [
-            model.quantisation,
-            formatBytes(model.bytes, env.language),
-            model.place,
-            ...(model.path === current ? [localized(say`current`)] : []),
-          ]
-            .filter((part) => part !== undefined)
-            .join(" · "),
-          detail: model.path,
+          label: shownName(model.name),
+          description: together(
+            [
+              shownName(model.quantisation ?? ""),
+              shownName(formatBytes(model.bytes, env.language)),
+              shownName(model.place),
+              ...(model.path === current ? [localized(say`current`)] : []),
+            ],
+            " · ",
+          ),
+          detail: shownName(model.path),
           path: model.path,
         })),
   );

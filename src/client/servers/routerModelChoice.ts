@@ -1,6 +1,7 @@
-import { window } from "vscode";
 import type { OfferedModel } from "../../app/servers";
 import { say } from "../../core/text";
+import { nothingShown, shownName, together } from "../../core/shown";
+import { pick } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /**
@@ -12,14 +13,19 @@ export async function chooseOfferedModel(
   current: string,
 ): Promise<string | undefined> {
   if (models.length < 2) return models[0]?.id ?? "";
-  const chosen = await window.showQuickPick(
+  const chosen = await pick(
     models.map(({ id, loaded }) => ({
-      label: id,
-      description: [loaded ? localized(say`loaded`) : "", id === current ? localized(say`current`) : ""]
-        .filter((part) => part !== "")
-        .join(" · "),
+      id,
+      label: shownName(id),
+      description: together(
+        [
+          loaded ? localized(say`loaded`) : nothingShown,
+          id === current ? localized(say`current`) : nothingShown,
+        ],
+        " · ",
+      ),
     })),
     { title: localized(say`Which of its models is meant?`) },
   );
-  return chosen?.label;
+  return chosen?.id;
 }

@@ -1,11 +1,12 @@
-import { window, type QuickPickItem } from "vscode";
 import type { ServerCandidate } from "../../app/servers";
 import { say } from "../../core/text";
 import { serverUrl } from "../editor/settings";
 import { pickWhileSearching } from "../editor/quickPick";
+import { nothingShown, shownName } from "../../core/shown";
+import { enterText, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
-interface ServerItem extends QuickPickItem {
+interface ServerItem extends PickItem {
   readonly url: string | undefined;
 }
 
@@ -17,7 +18,7 @@ export async function chooseServer(
   const fixed: ServerItem[] = [
     {
       label: localized(say`Find a server on this machine each time`),
-      description: current === "" ? localized(say`current`) : "",
+      description: current === "" ? localized(say`current`) : nothingShown,
       url: "",
     },
     { label: localized(say`Enter an address …`), alwaysShow: true, url: undefined },
@@ -27,8 +28,8 @@ export async function chooseServer(
     fixed,
     async (signal) =>
       (await discover(signal)).map(({ url, description }) => ({
-        label: url,
-        description: url === current ? localized(say`current`) : "",
+        label: shownName(url),
+        description: url === current ? localized(say`current`) : nothingShown,
         detail: localized(description),
         url,
       })),
@@ -43,7 +44,7 @@ export function serverOfArgument(argument: unknown): string | undefined {
 }
 
 async function askForAddress(current: string): Promise<string | undefined> {
-  const typed = await window.showInputBox({
+  const typed = await enterText({
     title: localized(say`Address of llama-server`),
     value: current === "" ? "http://127.0.0.1:8080" : current,
     validateInput: (text) =>

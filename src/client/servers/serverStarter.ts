@@ -1,13 +1,11 @@
 import {
   ProcessExecution,
-  ProgressLocation,
   Task,
   TaskPanelKind,
   TaskRevealKind,
   tasks,
   TaskScope,
   Uri,
-  window,
   workspace,
   type TaskExecution,
 } from "vscode";
@@ -16,6 +14,8 @@ import type { Readiness, StartPlan } from "../../core/servers/startPlan";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
+import { shownName } from "../../core/shown";
+import { askToGoOn, notify, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** A server to start. */
@@ -95,17 +95,8 @@ export class ServerStarter implements Disposable {
       );
     }
     if (!(await this.replaces(request.name))) return undefined;
-    return window.withProgress(
-      {
-        location: ProgressLocation.Notification,
-        title: localized(say`Starting ${request.name}`),
-        cancellable: true,
-      },
-      async (_, token) => {
-        const cancelled = new AbortController();
-        token.onCancellationRequested(() => cancelled.abort(new DOMException("cancelled", "AbortError")));
-        return this.startAndWatch(request, cancelled.signal);
-      },
+    return showingProgress(localized(say`Starting ${request.name}`), (_, cancelled) =>
+      this.startAndWatch(request, cancelled),
     );
   }
 
@@ -123,7 +114,7 @@ export class ServerStarter implements Disposable {
       started.ended.throwIfAborted();
       this.up.add(started);
       this.changes.fire();
-      void window.showInformationMessage(localized(readyText(request.name, plan.url, readiness)));
+      void notify("information", localized(readyText(request.name, plan.url, readiness)));
       return plan.url;
     } catch (error) {
       if (cancelled.aborted) {
@@ -143,7 +134,9 @@ export class ServerStarter implements Disposable {
       env: { ...plan.secrets },
       ...(folder !== undefined && { cwd: folder }),
     });
-    const task = new Task({ type: "llamaGauge" }, TaskScope.Workspace, name, "Llama Gauge", execution);
+    // also the name of its terminal
+    const shown = shownName(name);
+    const task = new Task({ type: "llamaGauge" }, TaskScope.Workspace, shown, "Llama Gauge", execution);
     task.presentationOptions = {
       reveal: TaskRevealKind.Always,
       panel: TaskPanelKind.Dedicated,
@@ -159,7 +152,7 @@ export class ServerStarter implements Disposable {
       if (gone !== undefined && this.up.delete(gone)) this.changes.fire();
     };
     // before the start: a program that fails at once is gone sooner than the start is reported
-    const isOurs = (its: TaskExecution): boolean => its.task === task || its.task.name === name;
+    const isOurs = (its: TaskExecution): boolean => its.task === task || its.task.name === shown;
     const known: Started["known"] = {};
     own.add(
       tasks.onDidStartTaskProcess(({ execution: its, processId }) => {
@@ -194,12 +187,7 @@ export class ServerStarter implements Disposable {
     const former = this.running.find((each) => each.name === name);
     if (former === undefined) return true;
     const restart = localized(say`Start it again`);
-    const chosen = await window.showWarningMessage(
-      localized(say`${name} is running already.`),
-      { modal: true },
-      restart,
-    );
-    if (chosen !== restart) return false;
+    if (!(await askToGoOn("warning", localized(say`${name} is running already.`), restart))) return false;
     await this.end(former);
     return true;
   }

@@ -1,4 +1,3 @@
-import { ProgressLocation, window, type QuickPickItem } from "vscode";
 import type { Speed } from "../../app/speed";
 import { variedOptions, type VariedOption } from "../../core/bench/comparisonArms";
 import { answersUnchecked } from "../../core/bench/comparison";
@@ -8,9 +7,10 @@ import type { ComparisonChoice } from "../../core/bench/comparisonSetup";
 import type { ComparisonResult } from "../../core/bench/comparison";
 import { say, seconds, type Text } from "../../core/text";
 import { cancellable } from "../editor/cancellable";
-import { toAbortSignal } from "../editor/cancellation";
 import { pickWhileSearching } from "../editor/quickPick";
 import type { SpeedBoard } from "./speedBoard";
+import { shownName, type Shown } from "../../core/shown";
+import { pick, showingProgress, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 type Comparisons = Pick<Speed, "comparisonSetup" | "comparisonPrices" | "compare">;
@@ -48,10 +48,10 @@ async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
   const setup = await cancellable(say`Looking at server, model and machine`, (signal) =>
     speed.comparisonSetup(signal),
   );
-  const option = await window.showQuickPick(
+  const option = await pick(
     variedOptions.map((varied) => ({
       label: localized(choices[varied.option].name),
-      description: varied.flag,
+      description: shownName(varied.flag),
       detail: localized(say`now ${setup.values[varied.option]}`),
       varied,
     })),
@@ -63,24 +63,27 @@ async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
   if (option === undefined) return undefined;
   const { varied } = option;
   const baseline = setup.values[varied.option];
-  const other = await window.showQuickPick(
-    choices[varied.option].values.filter((value) => value !== baseline),
+  const chosen = await pick(
+    choices[varied.option].values
+      .filter((value) => value !== baseline)
+      .map((value) => ({ label: shownName(value), value })),
     {
       title: localized(choices[varied.option].name),
       placeHolder: localized(say`To compare with ${baseline}`),
     },
   );
-  if (other === undefined) return undefined;
-  const plan = await askForDepth(speed, `${varied.flag} ${baseline} / ${other}`);
+  if (chosen === undefined) return undefined;
+  const { value: other } = chosen;
+  const plan = await askForDepth(speed, shownName(`${varied.flag} ${baseline} / ${other}`));
   return plan && { varied, values: [baseline, other], depth: plan.depth };
 }
 
-interface PlanItem extends QuickPickItem {
+interface PlanItem extends PickItem {
   readonly plan: ComparisonPlan;
 }
 
 /** The last question is the price: choosing a depth starts the comparison. */
-async function askForDepth(speed: Comparisons, title: string): Promise<ComparisonPlan | undefined> {
+async function askForDepth(speed: Comparisons, title: Shown): Promise<ComparisonPlan | undefined> {
   const picked = await pickWhileSearching<PlanItem>(
     { title, placeholder: localized(say`Depth to compare at, with what it costs; choosing one starts it`) },
     [],
@@ -96,27 +99,23 @@ async function askForDepth(speed: Comparisons, title: string): Promise<Compariso
 
 function run(speed: Comparisons, board: SpeedBoard, choice: ComparisonChoice): Promise<ComparisonResult> {
   const title = say`Comparing ${choice.varied.flag} ${choice.values.join(" / ")}`;
-  return Promise.resolve(
-    window.withProgress(
-      { location: ProgressLocation.Notification, title: localized(title), cancellable: true },
-      (progress, token) =>
-        board.measure(title, toAbortSignal(token), (report, signal) => {
-          let done = 0;
-          return speed.compare(
-            choice,
-            {
-              plan: report.plan,
-              progress: (step) => {
-                report.progress(step);
-                const increment = Math.max(0, step.share * 100 - done);
-                done += increment;
-                progress.report({ increment, message: localized(measurementProgressText(step)) });
-              },
-            },
-            signal,
-          );
-        }),
-    ),
+  return showingProgress(localized(title), (progress, cancelled) =>
+    board.measure(title, cancelled, (report, signal) => {
+      let done = 0;
+      return speed.compare(
+        choice,
+        {
+          plan: report.plan,
+          progress: (step) => {
+            report.progress(step);
+            const increment = Math.max(0, step.share * 100 - done);
+            done += increment;
+            progress.report({ increment, message: localized(measurementProgressText(step)) });
+          },
+        },
+        signal,
+      );
+    }),
   );
 }
 

@@ -1,40 +1,33 @@
-import { ProgressLocation, window } from "vscode";
 import type { ProbeCallbacks } from "../../app/estimates";
 import { measurementProgressText } from "../../core/bench/measurementProgressText";
 import { planText } from "../../core/bench/probePlan";
 import type { ProbeReport } from "../../core/bench/probeReport";
 import { count, say, seconds, type Text } from "../../core/text";
-import { toAbortSignal } from "../editor/cancellation";
+import { nothingShown, together } from "../../core/shown";
+import { notify, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 export type Probe = (callbacks: ProbeCallbacks, signal: AbortSignal) => Promise<ProbeReport>;
 
 /** Runs a depth probe behind a notification that says what it will cost, how long it still takes, and can be cancelled. */
 export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
-  const report = await window.withProgress(
-    {
-      location: ProgressLocation.Notification,
-      title: localized(say`Measuring prefill by depth`),
-      cancellable: true,
-    },
-    (progress, token) => {
-      let done = 0;
-      let plan = "";
-      return probe(
-        {
-          onPlan: (planned) => (plan = localized(planText(planned))),
-          onProgress: (step) => {
-            const increment = Math.max(0, step.share * 100 - done);
-            done += increment;
-            const left = localized(measurementProgressText(step));
-            progress.report({ increment, message: [left, plan].filter((text) => text !== "").join(" ") });
-          },
+  const report = await showingProgress(localized(say`Measuring prefill by depth`), (progress, cancelled) => {
+    let done = 0;
+    let plan = nothingShown;
+    return probe(
+      {
+        onPlan: (planned) => (plan = localized(planText(planned))),
+        onProgress: (step) => {
+          const increment = Math.max(0, step.share * 100 - done);
+          done += increment;
+          const left = localized(measurementProgressText(step));
+          progress.report({ increment, message: together([left, plan], " ") });
         },
-        toAbortSignal(token),
-      );
-    },
-  );
-  void window.showInformationMessage(localized(summary(report)));
+      },
+      cancelled,
+    );
+  });
+  void notify("information", localized(summary(report)));
   return report;
 }
 

@@ -11,6 +11,8 @@ import type { CommandTable } from "../editor/commands";
 import { compareSettings, comparisonText } from "./compareCommand";
 import type { GaugePanel } from "../panel/panel";
 import type { SpeedBoard } from "./speedBoard";
+import { shownName, together } from "../../core/shown";
+import { enterText, notify, pick, showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 export type SpeedInCommands = Pick<
@@ -57,7 +59,7 @@ export function speedCommands({
     "llamaGauge.compareKvCacheTypes": async (...args) => {
       const result = await compareSettings(speed, board, args[0]).catch(offerServerProbe);
       if (result === undefined) return undefined;
-      void window.showInformationMessage(localized(comparisonText(result)));
+      void notify("information", localized(comparisonText(result)));
       panel.show("measured");
       return result.prefill.kind;
     },
@@ -67,7 +69,7 @@ export function speedCommands({
       if (label === undefined) return undefined;
       await cancellable(readingHistory, (signal) => speed.recordBaseline(run.id, label, signal));
       await board.refresh();
-      window.setStatusBarMessage(localized(say`Baseline recorded`), 3000);
+      showBriefly(localized(say`Baseline recorded`));
       return label;
     },
     "llamaGauge.compareWithBaseline": async (...args) => {
@@ -86,7 +88,7 @@ export function speedCommands({
         speed.besideBaseline({ baselineId, runId: run.id }, signal),
       );
       board.besideBaseline(found);
-      void window.showInformationMessage(localized(found.sentence));
+      void notify("information", localized(found.sentence));
       panel.show("measured");
       return found.rows.at(-1)?.prefillChange;
     },
@@ -99,7 +101,8 @@ export function speedCommands({
         speed.importRuns(file, key, signal),
       );
       await board.refresh();
-      void window.showInformationMessage(
+      void notify(
+        "information",
         localized(say`Imported: ${count(found.curves)} curves with ${count(found.points)} points.`),
       );
       if (key !== undefined) await repeat();
@@ -112,7 +115,7 @@ export function speedCommands({
       const written = await cancellable(say`Exporting the history of measurements`, (signal) =>
         speed.exportHistory(formatOf(file), file.fsPath, signal),
       );
-      window.setStatusBarMessage(localized(say`${count(written)} runs exported`), 3000);
+      showBriefly(localized(say`${count(written)} runs exported`));
       return written;
     },
     "llamaGauge.cancelMeasurement": () => board.cancel(),
@@ -134,7 +137,7 @@ export function speedCommands({
     if (key === undefined || use === false) return undefined;
     if (use === true) return key;
     const setup = [key.model.split(/[\\/]/).at(-1), key.flags].filter((part) => part !== "").join(" ");
-    const picked = await window.showQuickPick(
+    const picked = await pick(
       [
         {
           label: localized(say`Only show them in the history`),
@@ -157,25 +160,25 @@ export function speedCommands({
 function offerServerProbe(error: unknown): undefined {
   if (!(error instanceof UserError) || error.reason !== "tooLarge") throw error;
   const probe = localized(say`Run depth probe`);
-  const message = `${localized(error.problem)} ${localized(error.remedy)}`;
-  void window.showErrorMessage(message, probe).then((chosen) => {
+  const message = together([localized(error.problem), localized(error.remedy)], " ");
+  void notify("error", message, [probe]).then((chosen) => {
     if (chosen === probe) void commands.executeCommand("llamaGauge.runDepthProbe" satisfies CommandId);
   });
 }
 
-function askForLabel({ build, flags }: CurveKey): Thenable<string | undefined> {
-  return window.showInputBox({
+function askForLabel({ build, flags }: CurveKey): Promise<string | undefined> {
+  return enterText({
     title: localized(say`Name of the baseline`),
     value: [build, flags].filter((part) => part !== "").join(" "),
   });
 }
 
 async function chooseBaseline(baselines: readonly RecordedBaseline[]): Promise<RecordedBaseline | undefined> {
-  const picked = await window.showQuickPick(
+  const picked = await pick(
     baselines.map((baseline) => ({
-      label: baseline.label,
-      description: new Date(baseline.at).toLocaleString(),
-      detail: [baseline.key.model, baseline.key.build, baseline.key.flags].join(" "),
+      label: shownName(baseline.label),
+      description: shownName(new Date(baseline.at).toLocaleString()),
+      detail: shownName([baseline.key.model, baseline.key.build, baseline.key.flags].join(" ")),
       baseline,
     })),
     { title: localized(say`Compare with which baseline?`), matchOnDetail: true },

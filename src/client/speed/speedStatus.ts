@@ -1,20 +1,21 @@
-import { StatusBarAlignment, window, type StatusBarItem } from "vscode";
 import type { SpeedState } from "../../core/report/speedState";
 import { livePrefillShort, livePrefillText } from "../../core/prefill/livePrefill";
 import { say, seconds, type Text } from "../../core/text";
 import { setContextKey } from "../editor/contextKeys";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import type { SpeedBoard } from "./speedBoard";
+import { icon, together } from "../../core/shown";
+import { StatusItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** A second item beside the gauge's, there only while something is measured or a prompt is read. */
 export class SpeedStatus implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly item: StatusBarItem;
+  private readonly item = this.store.add(
+    new StatusItem("llamaGauge.speed", 19, "Llama Gauge: Speed", "llamaGauge.showPanel"),
+  );
 
   constructor(board: SpeedBoard) {
-    this.item = this.store.add(window.createStatusBarItem("llamaGauge.speed", StatusBarAlignment.Left, 19));
-    this.item.name = "Llama Gauge: Speed";
     this.store.add(board.onDidChange((state) => this.draw(state)));
   }
 
@@ -29,11 +30,12 @@ export class SpeedStatus implements Disposable {
       this.item.hide();
       return;
     }
-    this.item.text = `$(loading~spin) ${localized(shown.short)}`;
-    this.item.tooltip = localized(shown.long);
-    this.item.accessibilityInformation = { label: localized(shown.long), role: "button" };
-    this.item.command = "llamaGauge.showPanel";
-    this.item.show();
+    const long = localized(shown.long);
+    this.item.show({
+      text: together([icon("loading~spin"), localized(shown.short)], " "),
+      tooltip: long,
+      label: long,
+    });
   }
 }
 

@@ -1,24 +1,24 @@
-import { env, MarkdownString, StatusBarAlignment, ThemeColor, window, type StatusBarItem } from "vscode";
+import { env, window } from "vscode";
 import type { ActiveEditorTokens } from "../estimate/editorTokens";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import type { MemoryLook } from "../panel/memoryLook";
 import { statusView, tooltipCommands } from "./statusView";
+import { markdownString, StatusItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** The gauge's one item, on the left with the other items about the whole window. */
 export class StatusBar implements Disposable {
   private readonly store = new DisposableStore();
-  private readonly item: StatusBarItem;
+  private readonly item = this.store.add(
+    new StatusItem("llamaGauge.status", 20, "Llama Gauge", "llamaGauge.showPanel"),
+  );
 
   constructor(
     private readonly gauge: Gauge,
     private readonly editor: ActiveEditorTokens,
     private readonly memory: MemoryLook,
   ) {
-    this.item = this.store.add(window.createStatusBarItem("llamaGauge.status", StatusBarAlignment.Left, 20));
-    this.item.name = "Llama Gauge";
-    this.item.command = "llamaGauge.showPanel";
     this.store.add(gauge.onDidChange(() => this.draw()));
     this.store.add(editor.onDidChange(() => this.draw()));
     this.store.add(memory.onDidChange(() => this.draw()));
@@ -28,7 +28,6 @@ export class StatusBar implements Disposable {
       }),
     );
     this.draw();
-    this.item.show();
   }
 
   dispose(): void {
@@ -40,11 +39,11 @@ export class StatusBar implements Disposable {
       editor: this.editor.value,
       live: this.memory.value,
     });
-    const tooltip = new MarkdownString(view.tooltip, true);
-    tooltip.isTrusted = { enabledCommands: tooltipCommands };
-    this.item.text = view.text;
-    this.item.tooltip = tooltip;
-    this.item.accessibilityInformation = { label: view.accessibleLabel, role: "button" };
-    this.item.backgroundColor = view.warning ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    this.item.show({
+      text: view.text,
+      tooltip: markdownString(view.tooltip, tooltipCommands),
+      label: view.accessibleLabel,
+      warning: view.warning,
+    });
   }
 }

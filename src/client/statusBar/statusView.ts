@@ -7,17 +7,18 @@ import { countingProgressText } from "../../core/report/countingProgressText";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { GaugeState } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";
-import { visibleName } from "../../core/report/visibleName";
+import { commandLink, inLine, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
+import { icon, shownName, together, type Shown } from "../../core/shown";
 import { bytes, count, say, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import type { EditorTokens } from "../estimate/editorTokens";
 
 export interface StatusView {
   /** With VS Code's `$(icon)` notation. */
-  readonly text: string;
-  readonly accessibleLabel: string;
-  /** Markdown; links only to commands of `tooltipCommands`. */
-  readonly tooltip: string;
+  readonly text: Shown;
+  readonly accessibleLabel: Shown;
+  /** Links only to commands of `tooltipCommands`. */
+  readonly tooltip: Markdown;
   readonly warning: boolean;
 }
 
@@ -38,7 +39,10 @@ export const tooltipCommands = [
 ] as const;
 
 type TooltipCommand = (typeof tooltipCommands)[number];
-type Write = (text: Text) => string;
+type Write = (text: Text) => Shown;
+
+const name = shownName("Llama Gauge");
+const spokenName = shownName("Llama Gauge:");
 
 /** What the status bar says in a state; `write` puts a sentence into the reader's language. */
 export function statusView(
@@ -48,20 +52,20 @@ export function statusView(
   { editor, live }: StatusExtras = {},
 ): StatusView {
   const report = reportOf(state);
-  const details = report === undefined ? "" : reportTooltip(report, write, locale);
+  const details = report === undefined ? [] : reportTooltip(report, write, locale);
   const inEditor =
     editor === undefined
-      ? ""
-      : escape(write(say`In the editor: ${visibleName(editor.name)}, ${count(editor.tokens)} tokens`));
+      ? []
+      : [md`${write(say`In the editor: ${editor.name}, ${count(editor.tokens)} tokens`)}`];
   switch (state.status) {
     case "idle":
       return {
-        text: "$(dashboard) Llama Gauge",
+        text: together([icon("dashboard"), name], " "),
         accessibleLabel: write(say`Llama Gauge: nothing estimated yet`),
         tooltip: page(
           [
-            `**Llama Gauge**`,
-            escape(write(say`Right-click files or folders in the Explorer to see what sending them costs.`)),
+            md`**${name}**`,
+            md`${write(say`Right-click files or folders in the Explorer to see what sending them costs.`)}`,
           ],
           [link(write(say`Estimate workspace`), "llamaGauge.estimateWorkspace"), chooseServer(write)],
         ),
@@ -70,32 +74,31 @@ export function statusView(
     case "counting": {
       const progress = write(countingProgressText(state.progress));
       return {
-        text: `$(loading~spin) ${progress}`,
+        text: together([icon("loading~spin"), progress], " "),
         accessibleLabel: write(say`Llama Gauge: counting tokens`),
-        tooltip: page([`**Llama Gauge**`, escape(progress)], [link(write(say`Cancel`), "llamaGauge.cancel")]),
+        tooltip: page([md`**${name}**`, md`${progress}`], [link(write(say`Cancel`), "llamaGauge.cancel")]),
         warning: false,
       };
     }
     case "failed":
       return {
-        text: `$(error) Llama Gauge`,
-        accessibleLabel: `Llama Gauge: ${write(state.failure.problem)}`,
+        text: together([icon("error"), name], " "),
+        accessibleLabel: together([spokenName, write(state.failure.problem)], " "),
         tooltip: page(
-          [`**${escape(write(state.failure.problem))}**`, escape(write(state.failure.remedy))],
+          [md`**${write(state.failure.problem)}**`, md`${write(state.failure.remedy)}`],
           [link(write(say`Try again`), "llamaGauge.refresh"), chooseServer(write), showLog(write)],
         ),
         warning: false,
       };
     case "ready": {
       const warning = state.report.verdict.kind.startsWith("exceeds");
-      const icon = warning ? "$(warning)" : "$(dashboard)";
-      const stale = state.stale ? ` ${write(say`(stale)`)}` : "";
+      const stale = state.stale ? [write(say`(stale)`)] : [];
       const figures = reportFigures(state.report, write, locale);
       return {
-        text: `${icon} ${figures}${stale}`,
-        accessibleLabel: `Llama Gauge: ${write(state.report.verdict.sentence)}${stale}`,
+        text: together([icon(warning ? "warning" : "dashboard"), figures, ...stale], " "),
+        accessibleLabel: together([spokenName, write(state.report.verdict.sentence), ...stale], " "),
         tooltip: page(
-          [details, live === undefined ? "" : liveTooltip(live, write, locale), inEditor],
+          [...details, ...(live === undefined ? [] : [liveTooltip(live, write, locale)]), ...inEditor],
           [
             link(write(say`Open panel`), "llamaGauge.showPanel"),
             link(write(say`Refresh`), "llamaGauge.refresh"),
@@ -111,19 +114,26 @@ export function statusView(
 }
 
 /** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB"; of a budget alone "KV 1.3 GiB · VRAM 22.6/93.6 GiB · 64K". */
-function reportFigures(report: GaugeReport, write: Write, locale: string): string {
+function reportFigures(report: GaugeReport, write: Write, locale: string): Shown {
   const { acceptance } = report;
   if (report.scope.roots.length === 0 && report.tokens.files.length === 0 && report.memory.known) {
-    return budgetFigures(report.memory.value, locale).join(" · ");
+    return together(
+      budgetFigures(report.memory.value, locale).map((part) => shownName(part)),
+      " · ",
+    );
   }
   const prompt = `${acceptance.exact ? "" : "≈ "}${formatNumber(acceptance.promptTokens, locale)}`;
   const memory = valueOf(report.memory);
-  return [
-    acceptance.nCtxPerSlot === null
-      ? write(say`${prompt} tokens`)
-      : write(say`${prompt} / ${count(acceptance.nCtxPerSlot)} tokens`),
-    ...(memory === undefined ? [] : memoryFigures(memory, acceptance.promptTokens, locale)),
-  ].join(" · ");
+  const figures = memory === undefined ? [] : memoryFigures(memory, acceptance.promptTokens, locale);
+  return together(
+    [
+      acceptance.nCtxPerSlot === null
+        ? write(say`${prompt} tokens`)
+        : write(say`${prompt} / ${count(acceptance.nCtxPerSlot)} tokens`),
+      ...figures.map((part) => shownName(part)),
+    ],
+    " · ",
+  );
 }
 
 function budgetFigures(memory: MemoryReport, locale: string): string[] {
@@ -188,40 +198,44 @@ function ratio(part: number, whole: number, locale: string): string {
   return `${digits(part)}/${digits(whole)} ${unit}`;
 }
 
-function reportTooltip(report: GaugeReport, write: Write, locale: string): string {
+function reportTooltip(report: GaugeReport, write: Write, locale: string): readonly Markdown[] {
   const { acceptance, tokens } = report;
-  const number = (value: number): string => formatNumber(value, locale);
-  const counted = isExact(tokens.tokenizer) ? write(say`exact`) : write(say`assumed`);
-  const rows: string[][] = [
-    [write(say`Files`), number(acceptance.parts.files), counted],
-    [write(say`Packing`), number(acceptance.parts.packing), ""],
-    [write(say`Chat template`), number(acceptance.parts.template), ""],
-    [`**${escape(write(say`Prompt`))}**`, `**${number(acceptance.promptTokens)}**`, ""],
+  const number = (value: number): Markdown => md`${write(say`${count(value)}`)}`;
+  const counted = md`${write(isExact(tokens.tokenizer) ? say`exact` : say`assumed`)}`;
+  const rows: Markdown[][] = [
+    [md`${write(say`Files`)}`, number(acceptance.parts.files), counted],
+    [md`${write(say`Packing`)}`, number(acceptance.parts.packing), md``],
+    [md`${write(say`Chat template`)}`, number(acceptance.parts.template), md``],
+    [md`**${write(say`Prompt`)}**`, md`**${write(say`${count(acceptance.promptTokens)}`)}**`, md``],
   ];
   if (acceptance.nCtxPerSlot !== null) {
-    rows.push([write(say`Context of one request`), number(acceptance.nCtxPerSlot), ""]);
-    rows.push([write(say`Room for the answer`), number(acceptance.answerRoom ?? 0), ""]);
+    rows.push([md`${write(say`Context of one request`)}`, number(acceptance.nCtxPerSlot), md``]);
+    rows.push([md`${write(say`Room for the answer`)}`, number(acceptance.answerRoom ?? 0), md``]);
   }
   const memory = valueOf(report.memory);
   return [
-    `**${escape(write(report.verdict.sentence))}**`,
-    escape(visibleName(subject(report))),
-    table(["", write(say`Tokens`), ""], rows),
+    md`**${write(report.verdict.sentence)}**`,
+    md`${subject(report)}`,
+    markdownTable([md``, md`${write(say`Tokens`)}`, md``], rows, figuresToTheRight),
     ...(memory === undefined ? [] : [deviceTable(memory, write, locale)]),
-    ...(memory?.tightest === undefined ? [] : [escape(write(memory.tightest.text))]),
-  ].join("\n\n");
+    ...(memory?.tightest === undefined ? [] : [md`${write(memory.tightest.text)}`]),
+  ];
 }
 
-function subject(report: GaugeReport): string {
-  return [
+function subject(report: GaugeReport): Shown {
+  const names = [
     report.scope.label,
     ...(report.server.known ? [new URL(report.server.value.url).host] : []),
     ...(report.model.known ? [modelName(report.model.value)] : []),
-  ].join(" · ");
+  ];
+  return together(
+    names.map((each) => shownName(each)),
+    " · ",
+  );
 }
 
-function deviceTable(memory: MemoryReport, write: Write, locale: string): string {
-  return table(
+function deviceTable(memory: MemoryReport, write: Write, locale: string): Markdown {
+  return plainTable(
     [
       write(say`Device`),
       write(say`Weights`),
@@ -231,26 +245,26 @@ function deviceTable(memory: MemoryReport, write: Write, locale: string): string
       write(say`Free`),
     ],
     memory.devices.map((device) => [
-      escape(device.name),
+      shownName(device.name),
       ...[device.modelBytes, device.contextBytes, device.computeBytes, device.totalBytes].map((size) =>
-        formatBytes(size, locale),
+        shownName(formatBytes(size, locale)),
       ),
-      device.freeBytes === undefined ? "–" : write(say`${bytes(device.freeBytes)}`),
+      device.freeBytes === undefined ? shownName("–") : write(say`${bytes(device.freeBytes)}`),
     ]),
   );
 }
 
 /** What was measured of this machine's memory, and when. */
-function liveTooltip({ at, devices, host, server }: LiveMemory, write: Write, locale: string): string {
+function liveTooltip({ at, devices, host, server }: LiveMemory, write: Write, locale: string): Markdown {
   const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" }).format(at);
   const rows = [...devices, host].map(({ name, totalBytes, freeBytes }) => [
-    escape(name),
-    formatBytes(totalBytes - freeBytes, locale),
-    formatBytes(freeBytes, locale),
-    server === undefined ? "–" : heldBy(server, name, name === host.name, locale),
+    shownName(name),
+    shownName(formatBytes(totalBytes - freeBytes, locale)),
+    shownName(formatBytes(freeBytes, locale)),
+    shownName(server === undefined ? "–" : heldBy(server, name, name === host.name, locale)),
   ]);
-  const head = [write(say`Measured at ${time}`), write(say`Used`), write(say`Free`), "llama-server"];
-  return table(head.map(escape), rows);
+  const head = [say`Measured at ${time}`, say`Used`, say`Free`].map(write);
+  return plainTable([...head, shownName("llama-server")], rows);
 }
 
 function heldBy(
@@ -263,21 +277,22 @@ function heldBy(
   return held === undefined ? "–" : formatBytes(held, locale);
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  const rule = head.map((_, i) => (i === 0 ? ":--" : "--:"));
-  return [line(head), line(rule), ...rows.map(line)].join("\n");
+const figuresToTheRight = (column: number): ":--" | "--:" => (column === 0 ? ":--" : "--:");
+
+function plainTable(head: readonly Shown[], rows: readonly (readonly Shown[])[]): Markdown {
+  const cells = (texts: readonly Shown[]): Markdown[] => texts.map((text) => md`${text}`);
+  return markdownTable(cells(head), rows.map(cells), figuresToTheRight);
 }
 
-function page(paragraphs: readonly string[], links: readonly string[]): string {
-  return [...paragraphs.filter((paragraph) => paragraph !== ""), "---", links.join(" · ")].join("\n\n");
-}
+const page = (parts: readonly Markdown[], links: readonly Markdown[]): Markdown =>
+  paragraphs([
+    ...parts,
+    md`
+***
+    `,
+    inLine(links),
+  ]);
 
-const link = (title: string, command: TooltipCommand): string => `[${escape(title)}](command:${command})`;
-const chooseServer = (write: Write): string => link(write(say`Choose server`), "llamaGauge.chooseServer");
-const showLog = (write: Write): string => link(write(say`Log`), "llamaGauge.showLog");
-
-/** Names of files and models must stay text in Markdown. */
-function escape(text: string): string {
-  return text.replace(/[\\`*_{}[\]()#+!|<>~$-]/g, "\\$&").replace(/\s+/g, " ");
-}
+const link = (title: Shown, command: TooltipCommand): Markdown => commandLink(title, command);
+const chooseServer = (write: Write): Markdown => link(write(say`Choose server`), "llamaGauge.chooseServer");
+const showLog = (write: Write): Markdown => link(write(say`Log`), "llamaGauge.showLog");

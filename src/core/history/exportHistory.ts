@@ -1,4 +1,5 @@
 import { formatNumber, formatText } from "../format";
+import { inMarkdown } from "../markdown";
 import type { HistoryRecord } from "./historyRecord";
 import type { ComparisonResult } from "../bench/comparison";
 
@@ -86,11 +87,10 @@ export function historyAsCsv(records: readonly HistoryRecord[]): string {
 
 export function historyAsMarkdown(records: readonly HistoryRecord[]): string {
   const shown = columns.filter((c) => c !== "id");
-  const plain = (cell: string): string => cell.replaceAll("|", "\\|").replaceAll(/\s+/g, " ");
   const lines = [
     `| ${shown.join(" | ")} |`,
     `|${shown.map(() => "---").join("|")}|`,
-    ...cells(records).map((row) => `| ${shown.map((c) => plain(row[c])).join(" | ")} |`),
+    ...cells(records).map((row) => `| ${shown.map((c) => inMarkdown(row[c])).join(" | ")} |`),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import { count, say, type Text } from "../text";
 import type { LongRun } from "../tokens/longRuns";
 import type { CountedFile, TokenCount } from "../tokens/tokenCount";
-import { visibleName } from "./visibleName";
+import { visibleName } from "../visibleName";
 
 /** A file whose text may crash the tokenizer of the server it is sent to. */
 export interface RiskyFile extends CountedFile {

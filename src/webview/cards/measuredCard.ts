@@ -6,7 +6,7 @@ import type { SpeedState } from "../../core/report/speedState";
 import type { RunSummary } from "../../core/history/runSummary";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { visibleName } from "../../core/report/visibleName";
+import { visibleName } from "../../core/visibleName";
 import { count, percent, say, tokensPerSecond, type Text } from "../../core/text";
 import { costCurve } from "../charts/curveCost";
 import { card, commandButton, dataTable, missing, provenancePill } from "./parts";

@@ -3,7 +3,7 @@ import { fileKindName } from "../../core/report/fileKindName";
 import { crashRiskName } from "../../core/report/crashRisk";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { skipReasonText } from "../../core/report/skipReasonText";
-import { visibleName } from "../../core/report/visibleName";
+import { visibleName } from "../../core/visibleName";
 import { bytes, count, percent, say, type Text } from "../../core/text";
 import type { SkippedFile } from "../../core/files/files";
 import type { CountedFile } from "../../core/tokens/tokenCount";

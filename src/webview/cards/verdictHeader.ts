@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { GaugeReport, VerdictKind } from "../../core/report/gaugeReport";
 import { modelName } from "../../core/report/modelName";
-import { visibleName } from "../../core/report/visibleName";
+import { visibleName } from "../../core/visibleName";
 import { count, percent, say, seconds, tokensPerSecond, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import { icon, type IconName } from "./icons";

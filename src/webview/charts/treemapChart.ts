@@ -1,7 +1,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import { fileKindName } from "../../core/report/fileKindName";
 import { crashRiskText, riskyFiles } from "../../core/report/crashRisk";
-import { visibleName } from "../../core/report/visibleName";
+import { visibleName } from "../../core/visibleName";
 import { count, percent, say } from "../../core/text";
 import type { TokenNode } from "../../core/tokens/tokenTree";
 import { shorten, textWidth } from "./labels";

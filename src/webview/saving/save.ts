@@ -1,6 +1,6 @@
 import { reportOf } from "../../core/report/gaugeState";
 import { modelName } from "../../core/report/modelName";
-import { visibleName } from "../../core/report/visibleName";
+import { visibleName } from "../../core/visibleName";
 import { say, type Text } from "../../core/text";
 import type { View } from "../view/view";
 import { picturePng } from "./picturePng";

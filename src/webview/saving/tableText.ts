@@ -1,3 +1,4 @@
+import { inMarkdown, markdownTable } from "../../core/markdown";
 import type { Quantity, Text } from "../../core/text";
 import type { Words } from "../view/words";
 
@@ -36,15 +37,12 @@ export function tableCsv({ columns, rows }: PlainTable, words: Words): string {
 
 /** A table in Markdown, for people: figures as they are on the page. */
 export function tableMarkdown({ caption, columns, rows }: PlainTable, words: Words): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(inMarkdown).join(" | ")} |`;
-  return [
-    `**${inMarkdown(caption)}**`,
-    "",
-    line(columns.map(({ title }) => title)),
-    `| ${columns.map(({ figures }) => (figures ? "--:" : ":--")).join(" | ")} |`,
-    ...rows.map((row) => line(row.map((cell) => plain(cell, words)))),
-    "",
-  ].join("\n");
+  const table = markdownTable(
+    columns.map(({ title }) => inMarkdown(title)),
+    rows.map((row) => row.map((cell) => inMarkdown(plain(cell, words)))),
+    (column) => (columns[column]?.figures === true ? "--:" : ":--"),
+  );
+  return `**${inMarkdown(caption)}**\n\n${table}\n`;
 }
 
 const plain = (cell: PlainCell, words: Words): string => (typeof cell === "string" ? cell : words(cell));
@@ -60,6 +58,3 @@ function quantityOf(cell: PlainCell | undefined): Quantity | undefined {
 const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-
-const inMarkdown = (text: string): string =>
-  text.replaceAll(/[\\`*_[\]<>|~]/g, String.raw`\$&`).replaceAll(/\s+/g, " ");

@@ -1,12 +1,16 @@
 import { formatNumber, formatText } from "../../core/format";
 import type { PageFacts } from "../../core/protocol/panelMessages";
+import { shownValue } from "../../core/shown";
 import type { Text } from "../../core/text";
 
 /** Puts sentences into the reader's language. */
 export type Words = (text: Text) => string;
 
+/** The page reads no markup in it, but a name must not pose as another one. */
+const visible = (value: string): string => shownValue(value, 1000);
+
 export function wordsOf({ locale, translations }: PageFacts): Words {
-  return (text) => formatText(text, locale, (template) => translations[template] ?? template);
+  return (text) => formatText(text, locale, (template) => translations[template] ?? template, visible);
 }
 
 /** A sentence cut before its first figure: "Fits. " and "19,840 of 32,512 tokens". */

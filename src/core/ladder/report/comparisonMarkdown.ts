@@ -1,8 +1,8 @@
-import { formatNumber, formatText } from "../../format";
+import { formatNumber } from "../../format";
 import type { AnswerAgreement } from "../score/answerAgreement";
 import type { LadderComparison } from "./compareLadders";
 import type { LadderHeader } from "../score/record";
-import { markdownTable } from "./reportMarkdown";
+import { plainTable, written } from "./reportMarkdown";
 
 /** Two ladders side by side for a bug report: what differs in the setup, what moved, how far the answers agree. */
 export function comparisonMarkdown(
@@ -14,18 +14,20 @@ export function comparisonMarkdown(
   return [
     "# Two acceptance ladders",
     "",
-    formatText(comparison.sentence),
+    written(comparison.sentence),
     "",
     "## What differs",
     ...(differing.length === 0
       ? ["Nothing that is known."]
-      : markdownTable(
-          ["field", `first (${when(headers.first)})`, `other (${when(headers.other)})`],
-          differing.map(({ field, first, other }) => [field, first, other]),
-        )),
+      : [
+          plainTable(
+            ["field", `first (${when(headers.first)})`, `other (${when(headers.other)})`],
+            differing.map(({ field, first, other }) => [field, first, other]),
+          ),
+        ]),
     "",
     "## What moved",
-    ...markdownTable(
+    plainTable(
       ["", "first", "other"],
       [
         ["longest length that finished", formatNumber(capacity.first), formatNumber(capacity.other)],
@@ -38,7 +40,7 @@ export function comparisonMarkdown(
     ...(speed.length === 0
       ? []
       : [
-          ...markdownTable(
+          plainTable(
             ["tokens", "what", "speed of the other over the first"],
             speed.map(({ tokens, kind, ratio }) => [
               formatNumber(tokens),
@@ -49,7 +51,7 @@ export function comparisonMarkdown(
           "",
         ]),
     ...(agreement === undefined ? [] : agreementLines(agreement)),
-    ...notes.map((note) => `Note: ${formatText(note)}`),
+    ...notes.map((note) => `Note: ${written(note)}`),
     "",
   ].join("\n");
 }
@@ -65,7 +67,7 @@ function agreementLines({
     "## How far the answers agree",
     `${formatNumber(same)} of ${formatNumber(answers)} answers are the same to the end.`,
     "",
-    ...markdownTable(
+    plainTable(
       ["length of the prompt", `equal ${unit} before the first difference`],
       byLength.map(({ tokens, agreed, of }) => [
         formatNumber(tokens),

@@ -1,5 +1,7 @@
 import { eventText } from "../../monitor/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../../format";
+import { codeBlock, inMarkdown, markdownTable, type Markdown } from "../../markdown";
+import type { Text } from "../../text";
 import { failureText, invalidText } from "../score/judgeLadder";
 import type { LadderReport } from "./ladderReport";
 import { useText, type FolderTokens } from "../score/recommend";
@@ -11,13 +13,13 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
   return [
     `# Acceptance ladder: ${formatNumber(report.targetTokens)} tokens ${report.pass ? "passed" : "not passed"}`,
     "",
-    formatText(report.nextStep.sentence),
-    ...report.nextStep.actions.map((action) => `- ${formatText(action)}`),
+    written(report.nextStep.sentence),
+    ...report.nextStep.actions.map((action) => `- ${written(action)}`),
     "",
     "## Criteria",
     `Declared before the first rung; hash \`${report.criteria.hash}\`, plan \`${report.planHash}\`.`,
     "",
-    ...markdownTable(
+    plainTable(
       ["criterion", "passed", "seen"],
       report.results.map(({ name, passed, sentence }) => [
         name,
@@ -29,7 +31,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
     `A setup that recalls 0.85 passes these recall criteria with chance ${chance(report, 0.85)}, one that recalls 0.98 with ${chance(report, 0.98)}.`,
     "",
     "## Rungs",
-    ...markdownTable(
+    plainTable(
       [
         "tokens",
         "purpose",
@@ -52,7 +54,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
     "## Recall by position",
     "Recalled of asked, by the tenth of the prompt (its middle in percent).",
     "",
-    ...markdownTable(
+    plainTable(
       ["tokens", ...Array.from({ length: 10 }, (_, i) => String(10 * i + 5))],
       report.rungs.map((rung) => [
         formatNumber(rung.tokens),
@@ -67,13 +69,13 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
     "## Context for a use",
     "From what was measured here: need, waiting, recall and context, whichever ends first.",
     "",
-    ...markdownTable(
+    plainTable(
       ["use", "context"],
       report.recommended.map(({ use, sentence }) => [formatText(useText(use, folder)), formatText(sentence)]),
     ),
     "",
     "## Setup",
-    ...markdownTable(
+    plainTable(
       ["field", "value"],
       [
         ...Object.entries(report.setup),
@@ -89,7 +91,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
       ],
     ),
     "",
-    ...report.warnings.map((warning) => `Note: ${formatText(warning)}`),
+    ...report.warnings.map((warning) => `Note: ${written(warning)}`),
     "",
   ].join("\n");
 }
@@ -144,19 +146,20 @@ function stepLines(step: LadderStep): readonly string[] {
     ...(step.failure === undefined
       ? []
       : [
-          `- ${where}: ${formatText(failureText(step.failure.kind))} ${step.failure.message}`,
-          ...(step.failure.log === undefined ? [] : ["", "```", ...step.failure.log, "```"]),
+          `- ${where}: ${written(failureText(step.failure.kind))} ${inMarkdown(step.failure.message)}`,
+          ...(step.failure.log === undefined ? [] : ["", codeBlock(step.failure.log.join("\n"))]),
         ]),
-    ...(step.invalid === undefined ? [] : [`- ${where}: ${formatText(invalidText(step.invalid))}`]),
-    ...events.map((event) => `- ${where}: ${formatText(eventText(event))}`),
+    ...(step.invalid === undefined ? [] : [`- ${where}: ${written(invalidText(step.invalid))}`]),
+    ...events.map((event) => `- ${where}: ${written(eventText(event))}`),
   ];
 }
 
-export function markdownTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): readonly string[] {
-  const cell = (text: string): string => text.replace(/\|/g, "\\|").replace(/\s*\n\s*/g, " ");
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)];
-}
+/** A sentence with whatever names and messages are in it. */
+export const written = (text: Text): Markdown => inMarkdown(formatText(text));
+
+/** Figures, names and sentences in rows. */
+export const plainTable = (head: readonly string[], rows: readonly (readonly string[])[]): Markdown =>
+  markdownTable(
+    head.map(inMarkdown),
+    rows.map((cells) => cells.map(inMarkdown)),
+  );

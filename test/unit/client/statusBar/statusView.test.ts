@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { statusView, tooltipCommands } from "../../../../src/client/statusBar/statusView";
-import { formatText } from "../../../../src/core/format";
+import { shownText, type Shown } from "../../../../src/core/shown";
 import { known } from "../../../../src/core/known";
 import type { GaugeReport } from "../../../../src/core/report/gaugeReport";
-import { say } from "../../../../src/core/text";
+import { say, type Text } from "../../../../src/core/text";
 import {
   everythingKnown,
   nothingKnown,
@@ -12,8 +12,10 @@ import {
   twoDevices,
 } from "../../../support/sampleReports";
 
+const write = (text: Text): Shown => shownText(text, { locale: "en", translate: (template) => template });
+
 const ready = (report: GaugeReport, stale = false): ReturnType<typeof statusView> =>
-  statusView({ status: "ready", report, stale }, formatText, "en");
+  statusView({ status: "ready", report, stale }, write, "en");
 
 describe("the status bar", () => {
   it("shows the prompt against the context of one request", () => {
@@ -52,8 +54,8 @@ describe("the status bar", () => {
   it("tells the tokens of the active editor in the tooltip, its name as plain text", () => {
     const editor = { name: "src/[a](command:x).ts", tokens: 1234 };
     const state = { status: "ready", report: sampleReport(), stale: false } as const;
-    const { tooltip, text } = statusView(state, formatText, "en", { editor });
-    expect(tooltip).toContain(String.raw`In the editor: src/\[a\]\(command:x\).ts, 1,234 tokens`);
+    const { tooltip, text } = statusView(state, write, "en", { editor });
+    expect(tooltip).toContain(String.raw`In the editor: src/\[a\]⁠(command:x).ts, 1,234 tokens`);
     expect(text).toBe(ready(sampleReport()).text);
     expect(ready(sampleReport()).tooltip).not.toContain("In the editor");
   });
@@ -67,12 +69,12 @@ describe("the status bar", () => {
       server: { pid: 7, residentBytes: 3 * GiB, devices: [{ name: "ROCm0", bytes: 10 * GiB }] },
     };
     const state = { status: "ready", report: everythingKnown(), stale: false } as const;
-    const { tooltip } = statusView(state, formatText, "en", { live });
-    expect(tooltip).toMatch(/\| Measured at .*:00:05.* \| Used \| Free \| llama\\-server \|/);
+    const { tooltip } = statusView(state, write, "en", { live });
+    expect(tooltip).toMatch(/\| Measured at .*:00:05.* \| Used \| Free \| llama-server \|/);
     expect(tooltip).toContain("| ROCm0 | 12.0 GiB | 4.0 GiB | 10.0 GiB |");
     expect(tooltip).toContain("| Host | 24.0 GiB | 40.0 GiB | 3.0 GiB |");
     const without = { at: live.at, devices: live.devices, host: live.host };
-    expect(statusView(state, formatText, "en", { live: without }).tooltip).toContain("| 4.0 GiB | – |");
+    expect(statusView(state, write, "en", { live: without }).tooltip).toContain("| 4.0 GiB | – |");
     expect(ready(everythingKnown()).tooltip).not.toContain("Measured");
   });
 
@@ -91,11 +93,11 @@ describe("the status bar", () => {
 
   it("spins while counting and keeps an error calm", () => {
     const progress = { stage: "counting", filesDone: 2, filesFound: 4, tokens: 1234 } as const;
-    expect(statusView({ status: "counting", progress }, formatText, "en").text).toBe(
+    expect(statusView({ status: "counting", progress }, write, "en").text).toBe(
       "$(loading~spin) 1,234 tokens in 2 files …",
     );
     const failure = { problem: say`No answer.`, remedy: say`Start it.` };
-    expect(statusView({ status: "failed", failure }, formatText, "en")).toMatchObject({
+    expect(statusView({ status: "failed", failure }, write, "en")).toMatchObject({
       text: "$(error) Llama Gauge",
       warning: false,
     });
@@ -105,7 +107,7 @@ describe("the status bar", () => {
     const tooltips = [
       ready(everythingKnown()),
       ready(nothingKnown()),
-      statusView({ status: "idle" }, formatText, "en"),
+      statusView({ status: "idle" }, write, "en"),
     ];
     for (const { tooltip } of tooltips) {
       const linked = Array.from(tooltip.matchAll(/\(command:([^)]+)\)/g), (match) => match[1]);

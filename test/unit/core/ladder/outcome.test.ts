@@ -489,3 +489,19 @@ it("the report in Markdown has criteria, rungs, positions, setup and no broken t
   const rows = text.split("\n").filter((line) => line.startsWith("|"));
   expect(rows.every((row) => row.endsWith("|"))).toBe(true);
 });
+
+it("the report in Markdown keeps names and messages of strangers text", () => {
+  const evil = "[click](https://example.org) <img src=x> `a`";
+  const failure: SystemFailure = { kind: "serverError", message: evil, log: ["```", evil] };
+  const { answer: _, ...step } = target(3, 20);
+  const record = recordOf([...good.slice(0, 4), { ...step, failure }]);
+  const header = { ...record.header, setup: { model: evil } };
+  const report = ladderReport({ ...record, header });
+  const text = ladderMarkdown(report, header, { label: evil, tokens: 100_000 });
+  const written = String.raw`\[click\](https\://example.org) \<img src=x\> \`a\``;
+  expect(text).toContain(`| model | ${written} |`);
+  expect(text.split(written).length - 1).toBeGreaterThan(2);
+  // as they are only within a fence that they cannot end
+  expect(text.split(evil)).toHaveLength(2);
+  expect(text).toContain(`\n\`\`\`\`\n\`\`\`\n${evil}\n\`\`\`\`\n`);
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { visibleName } from "../../../../src/core/report/visibleName";
+import { visibleName } from "../../../src/core/visibleName";
 
 describe("visibleName", () => {
   it.each([
