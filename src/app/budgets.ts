@@ -142,9 +142,9 @@ async function draftModel(
   signal: AbortSignal,
 ): Promise<Model | undefined> {
   if (specDraftModel === undefined) return undefined;
-  const header = await knownOr(readGgufHeader(specDraftModel, signal));
-  if (!header.known) return undefined;
-  const model = modelOf(header.value);
+  const read = await knownOr(readGgufHeader(specDraftModel, signal).then(modelOf));
+  if (!read.known) return undefined;
+  const model = read.value;
   const kinds = readsFeatures(model) ? featureDrafts : ["draft-simple"];
   return specType === undefined || specType.some((type) => kinds.includes(type)) ? model : undefined;
 }

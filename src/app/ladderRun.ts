@@ -21,6 +21,7 @@ import { findServerProcess, machineOf, setupOf, type ServerProcess } from "../no
 import { runStep } from "../node/ladder/ladderStep";
 import { LadderStore } from "../node/ladder/ladderStore";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
+import { append } from "../core/lists";
 
 export interface LadderRequest {
   readonly url: string;
@@ -326,6 +327,6 @@ class LadderRun {
         remedy,
       );
     }
-    this.#steps.push(...steps);
+    append(this.#steps, steps);
   }
 }

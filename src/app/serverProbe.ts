@@ -21,6 +21,7 @@ import type { Monitor } from "../node/monitor/monitor";
 import { listeningProcess } from "../node/monitor/monitorLinux";
 import { streamCompletion, tooSlow } from "../node/llamaServer/serverProbeStream";
 import type { CompletionTimings, StreamedAnswer } from "../node/llamaServer/serverProbeStream";
+import { append, smallest } from "../core/lists";
 
 export interface ServerProbeRequest {
   readonly url: string;
@@ -243,7 +244,7 @@ class ServerProbe {
   }
 
   #keep({ progress, timings, cached }: StreamedAnswer, tokens: number): void {
-    this.#points.push(...progressSpans({ total: tokens, cached, progress }));
+    append(this.#points, progressSpans({ total: tokens, cached, progress }));
     if (timings !== undefined && timings.generatedTokens > 1 && timings.generationSeconds > 0) {
       this.#generation.push({
         depth: tokens,
@@ -300,7 +301,7 @@ class ServerProbe {
 
   async #report(plan: StreamPlan, ended: ProbeEnd, drift: ProbeReport["drift"]): Promise<ProbeReport> {
     const monitor = (await this.#monitor?.stop()) ?? { verdict: "unmonitored", events: [], samples: 0 };
-    const overheadSeconds = Math.min(...this.#overheads);
+    const overheadSeconds = smallest(this.#overheads);
     return {
       curve: probeCurve(
         this.#key(),

@@ -1,5 +1,6 @@
 import { formatText } from "../core/format";
 import { isText } from "../core/text";
+import { largest } from "../core/lists";
 
 /** Exit codes of the stable contract. */
 export const exitCode = { done: 0, no: 1, badInput: 2, outsideFailed: 3 } as const;
@@ -42,9 +43,7 @@ function printable(text: string): string {
 
 /** Rows as aligned columns; numbers (first character a digit, ≈ or -) to the right. */
 export function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? "").length)),
-  );
+  const widths = (rows[0] ?? []).map((_, column) => largest(rows.map((row) => (row[column] ?? "").length)));
   return rows.map((row) =>
     row
       .map((cell, column) =>

@@ -12,6 +12,7 @@ import type { CliCommand, CliContext } from "./command";
 import { historyOf, withHistory, type HistoryFlags } from "./kept";
 import { givenLaunch } from "./launch";
 import { endProgress, printError, printJson, printLines, printProgress, table } from "./output";
+import { largest } from "../core/lists";
 
 interface ProbeFlags extends HistoryFlags {
   readonly server?: string;
@@ -44,7 +45,7 @@ export const addProbe: CliCommand = (program, context) => {
 
 async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeReport> {
   const { signal } = context;
-  const deepest = flags.depths === undefined ? undefined : Math.max(...flags.depths);
+  const deepest = flags.depths === undefined ? undefined : largest(flags.depths);
   const common = {
     budgetSeconds: flags.budget,
     onProgress: ({ share, remainingSeconds, depth }: ProbeProgress) =>

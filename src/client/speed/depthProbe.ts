@@ -6,6 +6,7 @@ import { count, say, seconds, type Text } from "../../core/text";
 import { nothingShown, together } from "../../core/shown";
 import { notify, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { largest } from "../../core/lists";
 
 export type Probe = (callbacks: ProbeCallbacks, signal: AbortSignal) => Promise<ProbeReport>;
 
@@ -38,7 +39,7 @@ function summary({ curve, seconds: took, monitor, warnings }: ProbeReport): Text
 }
 
 function measured(curve: ProbeReport["curve"], took: number, { verdict }: ProbeReport["monitor"]): Text {
-  const deepest = Math.max(...curve.points.map(({ depth, tokens }) => depth + tokens));
+  const deepest = largest(curve.points.map(({ depth, tokens }) => depth + tokens));
   const prefill = say`Prefill measured to ${count(deepest)} tokens in ${seconds(took)}.`;
   switch (verdict) {
     case "clean":

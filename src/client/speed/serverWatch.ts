@@ -10,6 +10,7 @@ import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
 import type { SpeedBoard } from "./speedBoard";
+import { append } from "../../core/lists";
 
 export interface ServerWatchParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
@@ -135,7 +136,7 @@ export class ServerWatch implements Disposable {
   private take({ at, counters }: ServerActivity, slots: readonly SlotProgress[]): void {
     const { reading, finished, busy } = this.watch.see(slots, at);
     this.busy = busy;
-    this.pending.push(...finished);
+    append(this.pending, finished);
     if (reading.length > 0) this.until = Math.max(this.until, this.parts.now() + attentionMs);
     this.show(reading);
     if (this.counts === false) this.learnWhatWasSeen();

@@ -1,5 +1,6 @@
 import { median } from "../prefill/curveFit";
 import type { CurvePoint } from "../prefill/depthCurve";
+import { largest, smallest } from "../lists";
 
 /** A place in a sweep where the spans suddenly cost more than their predecessors' line says. */
 export interface CostStep {
@@ -29,13 +30,13 @@ export function costSteps(spans: readonly CurvePoint[]): readonly CostStep[] {
     const ratios = costs.slice(i).map((c) => c.y / (line.a + line.b * c.x));
     const [first = 1, second = 1] = ratios;
     if (first <= slow || second <= slow) continue;
-    const peak = Math.max(...ratios);
+    const peak = largest(ratios);
     const cameBack = ratios.some(
       (_, k) => k > 1 && k + 3 <= ratios.length && ratios.slice(k, k + 3).every((r) => r < 1.05),
     );
     // Cost never falls with depth by itself: where it does, something else had raised it.
     const after = costs.slice(i + ratios.indexOf(peak)).map((c) => c.y);
-    const fell = Math.max(...after) > slow * Math.min(...after.slice(after.indexOf(Math.max(...after))));
+    const fell = largest(after) > slow * smallest(after.slice(after.indexOf(largest(after))));
     return [
       {
         depth: costs[i]?.depth ?? 0,

@@ -2,6 +2,7 @@ import { fitCurve } from "../prefill/curveFit";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import type { Drift } from "./drift";
 import type { MonitorReport } from "../monitor/monitorSample";
+import { largest } from "../lists";
 
 /** Two runs minutes apart on an untouched machine (log standard deviation). */
 const quiet = 0.01;
@@ -15,7 +16,10 @@ export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined
   const seen = drift === undefined ? 0 : Math.abs(Math.log1p(drift.change)) / 2;
   const floor = { clean: quiet, drift: watchedBadly, unmonitored: watchedBadly, contaminated: disturbed };
   // Who takes a tenth of the machine for a while makes some runs slower by as much and others not at all.
-  const taken = Math.max(0, ...monitor.events.map((e) => ("share" in e ? e.share : 0)));
+  const taken = largest(
+    monitor.events.map((e) => ("share" in e ? e.share : 0)),
+    0,
+  );
   return Math.max(seen, floor[monitor.verdict], taken / 4);
 }
 

@@ -3,6 +3,7 @@ import type { Text } from "../text";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import { eventText } from "../monitor/interference";
 import type { MonitorVerdict } from "../monitor/monitorSample";
+import { largest } from "../lists";
 
 const mostRuns = 50;
 const mostNotes = 4;
@@ -32,7 +33,7 @@ function runSummary(record: HistoryRecord): RunSummary {
     build: key?.build ?? "",
     flags:
       comparison === undefined ? (key?.flags ?? "") : `${comparison.option} ${comparison.values.join(" / ")}`,
-    ...(points.length > 0 && { deepest: Math.max(...points.map((p) => p.depth + p.tokens)) }),
+    ...(points.length > 0 && { deepest: largest(points.map((p) => p.depth + p.tokens)) }),
     ...(first !== undefined && { first: first.seconds / first.tokens }),
     ...(last !== undefined && { last: last.seconds / last.tokens }),
     ...(generation !== undefined && { generation }),

@@ -1,3 +1,5 @@
+import { smallest } from "../lists";
+
 /** Number of insertions, deletions, changes and swaps of neighbours between two words, given up above `limit`. */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -13,7 +15,7 @@ export function editDistance(a: string, b: string, limit: number): number {
       }
       row.push(best);
     }
-    if (Math.min(...row) > limit) return limit + 1;
+    if (smallest(row) > limit) return limit + 1;
     beforeLast = last;
     last = row;
   }

@@ -1,6 +1,7 @@
 import { cacheTypes } from "../model/ggmlTypes";
 import type { FlashAttn, LaunchOptions } from "./launchOptions";
 import { optionOfFlag } from "./serverOptions";
+import { append } from "../lists";
 
 /** The launch options a reader may try, under LaunchOptions' names; an absent one stays as it is. */
 export type LaunchChange = Pick<LaunchOptions, ChangeField>;
@@ -56,7 +57,7 @@ export function argumentsWithChange(argv: readonly string[], change: LaunchChang
     const option = optionOfFlag(word)?.option;
     const values =
       option === undefined || option.value.kind === "flag" ? 0 : option.value.kind === "two" ? 2 : 1;
-    if (option === undefined || !replaced.has(option)) kept.push(...argv.slice(index, index + 1 + values));
+    if (option === undefined || !replaced.has(option)) append(kept, argv.slice(index, index + 1 + values));
     index += values;
   }
   return [...kept, ...changeArguments(change)];

@@ -82,7 +82,8 @@ export function buildNumber(buildInfo: string): number | undefined {
 function overriddenContextLength(options: LaunchOptions): number | undefined {
   for (const override of options.overrideKv ?? []) {
     const value = /^[^=]*\.context_length=int:(\d+)$/.exec(override)?.[1];
-    if (value !== undefined) return Number(value);
+    // llama.cpp keeps it in 32 bits
+    if (value !== undefined && Number(value) < 2 ** 32) return Number(value);
   }
   return undefined;
 }

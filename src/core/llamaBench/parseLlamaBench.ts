@@ -3,6 +3,7 @@ import type { BenchOutput, BenchRow, RejectedRow } from "./benchRow";
 import { jsonObjects } from "./jsonObjects";
 import { csvCells, markdownTables, sqlInsert } from "./textTables";
 import type { TableRow } from "./textTables";
+import { append } from "../lists";
 
 /** Reads the standard output of `llama-bench -o json|jsonl|csv|md|sql`, whole or cut off. */
 export function parseLlamaBench(text: string): BenchOutput {
@@ -76,7 +77,10 @@ function fromMarkdown(text: string): BenchOutput {
       const raw = markdownFields(cells);
       if (raw !== undefined) rows.push(benchRow({ ...build, ...raw }, []));
     }
-    warnings.push(...rest.filter((line) => !line.trimStart().startsWith("build: ")));
+    append(
+      warnings,
+      rest.filter((line) => !line.trimStart().startsWith("build: ")),
+    );
   }
   return collect(rows, warnings);
 }

@@ -1,6 +1,7 @@
 import { rowBytes, type GgmlType } from "../model/ggmlTypes";
 import type { Layer, Model } from "../model/model";
 import type { ContextPlan } from "./contextPlan";
+import { largest } from "../lists";
 
 export interface LayerBytes {
   readonly layer: number;
@@ -94,7 +95,7 @@ export function mtpCache(
 function valueWidth(layers: readonly Layer[], plan: ContextPlan): (layer: Layer) => number {
   const own = (layer: Layer): number => layer.valueLength * layer.kvHeads;
   if (!plan.transposedValues) return own;
-  const widest = Math.max(0, ...layers.map(own));
+  const widest = largest(layers.map(own), 0);
   return (layer) => (own(layer) === 0 ? 0 : widest);
 }
 

@@ -1,8 +1,9 @@
-import type { LaunchOptions } from "../launch/launchOptions";
+import type { LaunchOptions, TensorOverride } from "../launch/launchOptions";
 import { ggmlType, rowBytes, type GgmlType } from "../model/ggmlTypes";
 import type { Model } from "../model/model";
 import type { PlacedTensor } from "../model/tensorSizes";
 import { backendOf, type Backend, type MemoryDevice } from "./devices/memoryDevice";
+import { tensorOverrides, type OverrideProblem } from "./overrides/tensorOverrides";
 
 /** Index of the host in place of a device's. */
 export const host = -1;
@@ -23,6 +24,8 @@ export interface Placement {
   readonly overridden: boolean;
   /** Whether any of these was given: llama.cpp then computes without pipeline parallelism. */
   readonly hasOverrides: boolean;
+  /** Patterns of `-ot` that are not evaluated. */
+  readonly overrideProblems: readonly OverrideProblem[];
   /** Largest matrix on the host that belongs to a layer, in bytes: what op offload copies to a device. */
   readonly largestHostMatrix: number;
   /** Matrices on the host that belong to a layer or are the output: bytes by name without `.weight`. */
@@ -80,13 +83,14 @@ function placeAll(
     model.tensors.tiedBytes > 0 &&
     (ownOutput !== host || pinned || model.rules?.duplicatesTiedOutput === true);
 
+  const overrides = tensorOverrides(model.tensors, options);
   const outputMatrix = model.tensors.tiedBytes > 0 ? "token_embd.weight" : "output.weight";
   const put = (tensor: PlacedTensor, device: number): void => {
     const bytes = allocated(tensor, devices[device]?.backend);
     if (device === host) hostWeights += bytes;
     else weights[device] = (weights[device] ?? 0) + bytes;
   };
-  for (const tensor of model.tensors.all) {
+  for (const [index, tensor] of model.tensors.all.entries()) {
     if (tensor.layer >= skipped) continue;
     const natural =
       tensor.role === "input"
@@ -94,7 +98,7 @@ function placeAll(
         : tensor.role === "output"
           ? ownOutput
           : (layerDevice[tensor.layer] ?? host);
-    const wanted = overrideOf(tensor, options, devices);
+    const wanted = overrideOf(tensor, overrides.of(index), options, devices);
     const target = wanted ?? natural;
     overridden ||= target !== natural;
     put(tensor, target);
@@ -119,6 +123,7 @@ function placeAll(
     fullyOffloaded: devices.length > 0 && layerDevice.every((device) => device !== host),
     overridden,
     hasOverrides: hasOverrides(options),
+    overrideProblems: overrides.problems,
     largestHostMatrix,
     hostMatrices: () => (matrices ??= byName(onHost, outputBytes)),
   };
@@ -133,6 +138,9 @@ function byName(
   return outputBytes === undefined ? found : found.set("output", outputBytes);
 }
 
+/** `llama_max_devices()`. */
+export const maxDevices = 16;
+
 /** The devices a launch works with, in order. */
 export function usedDevices(
   options: LaunchOptions,
@@ -142,12 +150,12 @@ export function usedDevices(
   const chosen =
     wanted === undefined
       ? available
-      : wanted.flatMap((name) =>
-          available.filter((device) => device.name.toLowerCase() === name.toLowerCase()),
-        );
+      : wanted
+          .slice(0, maxDevices)
+          .flatMap((name) => available.filter((device) => device.name.toLowerCase() === name.toLowerCase()));
   const one = options.splitMode === "none" ? chosen[options.mainGpu ?? 0] : undefined;
   const used = options.splitMode === "none" ? (one === undefined ? [] : [one]) : chosen;
-  return used.map((device) => ({ device, backend: backendOf(device) }));
+  return used.slice(0, maxDevices).map((device) => ({ device, backend: backendOf(device) }));
 }
 
 /** Number of layers `-ngl` asks for; the output counts as one. */
@@ -185,33 +193,19 @@ const hasOverrides = ({ overrideTensor = [], cpuMoe, nCpuMoe = 0, nCpuFfn = 0 }:
 
 function overrideOf(
   tensor: PlacedTensor,
+  override: TensorOverride | undefined,
   options: LaunchOptions,
   devices: readonly PlacedDevice[],
 ): number | undefined {
-  for (const { pattern, buffer } of options.overrideTensor ?? []) {
-    if (matches(pattern, tensor.name)) {
-      const found = devices.findIndex(({ device }) => device.name.toLowerCase() === buffer.toLowerCase());
-      return found < 0 ? host : found;
-    }
+  if (override !== undefined) {
+    const buffer = override.buffer.toLowerCase();
+    const found = devices.findIndex(({ device }) => device.name.toLowerCase() === buffer);
+    return found < 0 ? host : found;
   }
   if (tensor.role !== "layer") return undefined;
   const moved = options.cpuMoe === true || tensor.layer < (options.nCpuMoe ?? 0);
   if (moved && expertTensors.test(tensor.name)) return host;
   return tensor.layer < (options.nCpuFfn ?? 0) && denseFeedForward.test(tensor.name) ? host : undefined;
-}
-
-const compiled = new Map<string, RegExp | undefined>();
-
-/** llama.cpp's patterns are C++ ECMAScript expressions, which JavaScript reads alike; a broken one matches nothing. */
-function matches(pattern: string, name: string): boolean {
-  if (!compiled.has(pattern)) {
-    try {
-      compiled.set(pattern, new RegExp(pattern));
-    } catch {
-      compiled.set(pattern, undefined);
-    }
-  }
-  return compiled.get(pattern)?.test(name) === true;
 }
 
 /** CUDA and HIP pad the last row of a quantised tensor to 512 values; allocations are aligned. */

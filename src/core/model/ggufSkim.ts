@@ -14,8 +14,18 @@ export type GgufSkim =
   /** The header goes on: skim again with at least so many bytes from the file's start. */
   | { readonly kind: "more"; readonly bytes: number };
 
-/** Above every real header, below what would hang the host. */
-const limits = { keys: 65_536, tensors: 1_000_000, name: 65_535, depth: 4, dimensions: 8 } as const;
+/**
+ * Counts above every real header, below what would hang the host; names and dimensions as llama.cpp takes them (gguf.cpp,
+ * `GGML_MAX_NAME` with the zero at its end, `GGML_MAX_DIMS`).
+ */
+const limits = {
+  keys: 65_536,
+  tensors: 65_536,
+  key: 65_535,
+  tensorName: 63,
+  depth: 4,
+  dimensions: 4,
+} as const;
 /** Arrays longer than this are vocabularies, whatever their key. */
 const keptArray = 16_384;
 
@@ -95,7 +105,7 @@ class Skimmer {
 
   /** false where it is part of the vocabulary. */
   private keyAndValue(): boolean {
-    const length = this.size(limits.name);
+    const length = this.size(limits.key);
     this.need(length);
     const key = this.decoder.decode(this.file.subarray(this.at, this.at + length));
     this.at += length;
@@ -136,7 +146,7 @@ class Skimmer {
   }
 
   private tensor(): void {
-    this.skip(this.size(limits.name));
+    this.skip(this.size(limits.tensorName));
     const dimensions = this.uint32();
     if (dimensions > limits.dimensions) this.broken(say`A tensor has impossible dimensions.`);
     for (let i = 0; i < dimensions; i++) this.size(Number.MAX_SAFE_INTEGER);

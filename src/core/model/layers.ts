@@ -1,6 +1,7 @@
 import type { Architecture, WindowRule } from "./architectures";
 import type { Metadata } from "./metadata";
 import type { Layer, LayerKind, MlaShape, StateSize } from "./model";
+import { largest } from "../lists";
 
 interface BuiltLayers {
   readonly layers: readonly Layer[];
@@ -22,7 +23,7 @@ export function layersOf(
   const heads = meta.perLayer("attention.head_count", count) ?? new Array<number>(count).fill(0);
   const kvHeads = meta.perLayer("attention.head_count_kv", count) ?? heads;
   const feedForward = meta.perLayer("feed_forward_length", count) ?? new Array<number>(count).fill(0);
-  const perHead = Math.floor((meta.integer("embedding_length") ?? 0) / Math.max(1, ...heads.slice(0, 1)));
+  const perHead = Math.floor((meta.integer("embedding_length") ?? 0) / largest(heads.slice(0, 1), 1));
   const keyLength = meta.integer("attention.key_length") ?? perHead;
   const valueLength = meta.integer("attention.value_length") ?? perHead;
   const keySwa = meta.integer("attention.key_length_swa") ?? keyLength;
@@ -155,7 +156,7 @@ function stateSize(
 ): (il: number) => StateSize | undefined {
   const embedding = meta.integer("embedding_length") ?? 0;
   const conv = Math.max(0, (meta.integer("ssm.conv_kernel") ?? 1) - 1);
-  const most = Math.max(0, ...heads);
+  const most = largest(heads, 0);
   switch (rules?.state) {
     case undefined:
       return () => undefined;

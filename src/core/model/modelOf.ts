@@ -2,17 +2,17 @@ import { bytes, say } from "../text";
 import { architectures } from "./architectures";
 import type { GgufHeader } from "./ggufHeader";
 import { layersOf } from "./layers";
-import { metadataOf } from "./metadata";
+import { maxLayers, metadataOf, type Metadata } from "./metadata";
 import type { Experts, MlaShape, Model, ModelWarning } from "./model";
 import { tensorSizes } from "./tensorSizes";
 
 /** Architectures that read `rope.dimension_sections`. */
 const sectioned =
   /^(qwen2vl|qwen3vl|qwen3vlmoe|qwen35|qwen35moe|qwen3tts|paddleocr|hunyuan_vl|glm4|glm4moe)$/;
-/** More layers than any model has; a header asking for more is lying. */
-const maxLayers = 4096;
-
-/** Hyper-parameters as llama.cpp's `load_hparams` reads them. Never throws: doubtful values become warnings. */
+/**
+ * Hyper-parameters as llama.cpp's `load_hparams` reads them. Throws a `UserError` for a number that cannot be true, before
+ * anything is sized by it.
+ */
 export function modelOf(header: GgufHeader): Model {
   const meta = metadataOf(header);
   const rules = architectures.get(meta.architecture);
@@ -23,9 +23,12 @@ export function modelOf(header: GgufHeader): Model {
       message: say`The architecture "${meta.architecture}" is not known here: weights are exact, the KV cache is computed as for a plain transformer, compute buffers are a rough guess.`,
     });
   }
-  const blocks = Math.min(meta.integer("block_count") ?? 0, maxLayers);
-  const stored = rules?.loops === true ? blocks * Math.min(meta.integer("num_loops") ?? 1, 64) : blocks;
-  const mtpLayers = Math.min(meta.integer("nextn_predict_layers") ?? 0, blocks);
+  const blocks = meta.integer("block_count") ?? 0;
+  if (rules?.loops === true) meta.expect("num_loops", 1, Math.floor(maxLayers / Math.max(1, blocks)));
+  const stored = rules?.loops === true ? blocks * (meta.integer("num_loops") ?? 1) : blocks;
+  // all blocks but one may be for multi-token prediction
+  meta.expect("nextn_predict_layers", 0, Math.max(0, blocks - 1));
+  const mtpLayers = meta.integer("nextn_predict_layers") ?? 0;
   const contextLength = meta.integer("context_length") ?? 0;
   if (contextLength === 0) {
     warnings.push({ code: "noContextLength", message: say`The header does not name a training context.` });
@@ -47,7 +50,7 @@ export function modelOf(header: GgufHeader): Model {
   for (const key of meta.doubts) {
     warnings.push({
       code: "headerValueIgnored",
-      message: say`The header's value of ${key} cannot be true and is ignored.`,
+      message: say`The header's list ${key} has fewer values than the model has layers: the missing ones count as 0.`,
     });
   }
   const embedding = header.tensors.find((tensor) => tensor.name === "token_embd.weight");
@@ -71,7 +74,7 @@ export function modelOf(header: GgufHeader): Model {
       timeStepRank: meta.integer("ssm.time_step_rank") ?? 0,
       headSize: meta.integer("wkv.head_size") ?? meta.integer("kda.head_dim") ?? 0,
     },
-    indexerHeads: Math.min(meta.integer("attention.indexer.head_count") ?? 0, 1024),
+    indexerHeads: meta.integer("attention.indexer.head_count") ?? 0,
     indexerKeyLength: meta.integer("attention.indexer.key_length") ?? 0,
     positionSections:
       sectioned.test(meta.architecture) &&
@@ -86,7 +89,7 @@ export function modelOf(header: GgufHeader): Model {
   };
 }
 
-function mlaOf(meta: ReturnType<typeof metadataOf>): MlaShape | undefined {
+function mlaOf(meta: Metadata): MlaShape | undefined {
   const keyLength = meta.integer("attention.key_length_mla");
   const valueLength = meta.integer("attention.value_length_mla");
   if (keyLength === undefined || valueLength === undefined) return undefined;
@@ -94,9 +97,10 @@ function mlaOf(meta: ReturnType<typeof metadataOf>): MlaShape | undefined {
   return { kvLoraRank, ropeDimensions: meta.integer("rope.dimension_count") ?? 0, keyLength, valueLength };
 }
 
-function expertsOf(meta: ReturnType<typeof metadataOf>): Experts | undefined {
+function expertsOf(meta: Metadata): Experts | undefined {
   const count = meta.integer("expert_count");
   if (count === undefined) return undefined;
+  meta.expect("expert_used_count", 0, count);
   const feedForward = meta.integer("expert_feed_forward_length") ?? meta.integer("feed_forward_length") ?? 0;
   return {
     count,

@@ -47,7 +47,7 @@ export function tensorSizes(header: GgufHeader, layers: number): TensorSizes {
     parameters += info.shape.reduce((product, size) => product * size, 1);
     const layer = layerOf(info.name);
     const role: TensorRole = inputNames.test(info.name) ? "input" : layer >= 0 ? "layer" : "output";
-    if (role === "layer") layerBytes[layer] = (layerBytes[layer] ?? 0) + bytes;
+    if (role === "layer" && layer < layers) layerBytes[layer] = (layerBytes[layer] ?? 0) + bytes;
     else if (role === "input") inputBytes += bytes;
     else outputBytes += bytes;
     if (info.name === "token_embd.weight") embeddingBytes = bytes;

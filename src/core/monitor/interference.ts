@@ -2,6 +2,7 @@ import { median } from "../prefill/curveFit";
 import { percent, say, seconds } from "../text";
 import type { Text } from "../text";
 import type { MonitorEvent, MonitorReport, MonitorSample } from "./monitorSample";
+import { smallest } from "../lists";
 
 export interface WatchRules {
   /** Samples at the beginning that were taken before the measurement. */
@@ -111,7 +112,7 @@ function throttled(during: readonly MonitorSample[]): readonly MonitorEvent[] {
     s.clockMhz === undefined || usual === 0 ? 1 : s.clockMhz / usual;
   return runs(during, (s) => s.throttled === true || share(s) < slowClock, 2).map((run) => ({
     kind: "throttled",
-    clockShare: Math.min(...run.map(share)),
+    clockShare: smallest(run.map(share)),
     ...when(run),
   }));
 }

@@ -1,4 +1,5 @@
 import type { BusyProcess, MonitorSample, ProcessName } from "./monitorSample";
+import { append } from "../lists";
 
 export interface ProcessUse extends ProcessName {
   readonly parent: number;
@@ -128,7 +129,7 @@ function withChildren(processes: readonly ProcessUse[], roots: readonly number[]
   for (let pid = open.pop(); pid !== undefined; pid = open.pop()) {
     if (all.has(pid)) continue;
     all.add(pid);
-    open.push(...(children.get(pid) ?? []));
+    append(open, children.get(pid) ?? []);
   }
   return all;
 }

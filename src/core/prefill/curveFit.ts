@@ -1,5 +1,6 @@
 import type { CurvePoint, DepthCurve } from "./depthCurve";
 import { isKneeProne } from "./kneeProne";
+import { largest, smallest } from "../lists";
 
 /** Mean cost of a token at the mid-point of one measured span. */
 export interface Knot {
@@ -66,8 +67,8 @@ const bendGate = 0.06;
  */
 export function fitCurve(curve: DepthCurve): CurveFit {
   const measured = toKnots(curve.points);
-  const start = Math.min(...curve.points.map((p) => p.depth));
-  const end = Math.max(...curve.points.map((p) => p.depth + p.tokens));
+  const start = smallest(curve.points.map((p) => p.depth));
+  const end = largest(curve.points.map((p) => p.depth + p.tokens));
   const knots = withoutWarmUp(measured);
   const tail = tailOf(measured);
   const line = robustLine(tail);

@@ -3,6 +3,7 @@ import { fitCurve, median, secondsBetween } from "./curveFit";
 import type { CurvePoint, DepthCurve } from "./depthCurve";
 import { predict } from "./predict";
 import type { Prediction } from "./prediction";
+import { largest } from "../lists";
 
 /** One progress event of a prefill: `processed` tokens (with the cached ones) after `seconds`. */
 export interface PrefillProgress {
@@ -58,7 +59,7 @@ function withLive(spans: readonly CurvePoint[], probe: DepthCurve | undefined): 
   }
   const fit = fitCurve(probe);
   const start = spans[0]?.depth ?? 0;
-  const end = Math.max(...spans.map((s) => s.depth + s.tokens));
+  const end = largest(spans.map((s) => s.depth + s.tokens));
   const recent = spans.slice(-4);
   const factor = median(recent.map((s) => s.seconds / secondsBetween(fit, s.depth, s.depth + s.tokens)));
   const elsewhere = probe.points

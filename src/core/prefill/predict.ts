@@ -5,6 +5,7 @@ import type { DepthCurve } from "./depthCurve";
 import { generationSecondsPerToken } from "./generationSpeed";
 import { isKneeProne } from "./kneeProne";
 import type { Prediction, PredictionBasis } from "./prediction";
+import { largest, smallest } from "../lists";
 
 export interface PredictionQuery {
   /** Tokens of the prompt that are not in the cache. */
@@ -100,7 +101,7 @@ function band(
           costAt(fit, fit.tail.mean)) /
         total
       : 0;
-  const shortest = Math.min(...fit.knots.map((k) => k.tokens));
+  const shortest = smallest(fit.knots.map((k) => k.tokens));
   const short = target - cached < shortest ? 0.15 * (1 - (target - cached) / shortest) : 0;
   // What one span scatters by evens out over many.
   const scatter = (1.28 * fit.noise) / Math.sqrt(Math.max(1, (target - cached) / shortest));
@@ -127,5 +128,5 @@ function unmeasuredBefore(fit: CurveFit, cached: number, target: number): number
 
 /** The largest part of the probed range that lies between two neighbouring knots. */
 function largestGap({ knots, end }: CurveFit): number {
-  return Math.max(...knots.map((k, i) => k.position - (knots[i - 1]?.position ?? 0))) / end;
+  return largest(knots.map((k, i) => k.position - (knots[i - 1]?.position ?? 0))) / end;
 }

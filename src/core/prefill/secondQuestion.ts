@@ -3,6 +3,7 @@ import type { Model } from "../model/model";
 import type { DepthCurve } from "./depthCurve";
 import { predict } from "./predict";
 import type { Prediction } from "./prediction";
+import { largest } from "../lists";
 
 /** How the model remembers a prompt; decides what a second question about the same text makes it read again. */
 export type PromptMemory =
@@ -49,7 +50,7 @@ export function reread(question: RepeatedPrompt): Reread {
     firstPromptTokens - 4,
     question.lastMessageStart ?? -1,
   ].filter((position) => position > 0 && position <= shared);
-  const nearest = Math.max(0, ...checkpoints);
+  const nearest = largest(checkpoints, 0);
   switch (memory.kind) {
     case "plain":
       return from(shared);

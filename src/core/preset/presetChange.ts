@@ -2,6 +2,7 @@ import { changedOptions, changeFlags, type LaunchChange } from "../launch/launch
 import { optionOfFlag } from "../launch/serverOptions";
 import type { LineEdit } from "./presetEdits";
 import { sectionEntries, type Preset } from "./presetModels";
+import { largest } from "../lists";
 
 /**
  * Makes a change in a section: the value of a key that is there, under whatever name, else a new line at its end. `[*]`
@@ -24,7 +25,10 @@ export function changeEdits({ document, sections }: Preset, name: string, change
     }
   }
   if (added.length === 0) return edits;
-  const last = Math.max(section.header?.line ?? 0, ...section.entries.map(({ line }) => line));
+  const last = largest(
+    section.entries.map(({ line }) => line),
+    section.header?.line ?? 0,
+  );
   const end = document.lines[last]?.length ?? 0;
   const lines = added.map((line) => `\n${line}`).join("");
   // one edit for one place: the last key may be changed itself

@@ -6,6 +6,7 @@ import { powershellCommands } from "./powershell";
 import { findServerCommand } from "./serverCommand";
 import { optionOfFlag, type ServerOption } from "../launch/serverOptions";
 import { splitCommands, type CommandWord, type Shell, type SimpleCommand } from "./splitCommandLine";
+import { largest } from "../lists";
 
 export interface CheckedCommand {
   /** Place of the command in the text, UTF-16 offsets. */
@@ -54,7 +55,7 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
       {
         start: first.start,
         // the items of a list may stand far in front
-        end: Math.max(...words.map(({ end }) => end)),
+        end: largest(words.map(({ end }) => end)),
         program,
         arguments: command.arguments,
         isPlain: words.slice(command.argumentStart).every(({ expands }) => expands !== true),

@@ -1,4 +1,5 @@
 import { splitCommandLine, splitCommands, type CommandWord, type SimpleCommand } from "./splitCommandLine";
+import { append } from "../lists";
 
 /**
  * The commands of a PowerShell script as programs get them: lists become words, variables that the script sets to plain
@@ -108,7 +109,7 @@ function startedProgram(words: readonly CommandWord[]): readonly CommandWord[] {
       index++;
     } else if (/^-Arg(?:s|umentList)?$/i.test(word.value)) continue;
     else if (program === undefined) program = word;
-    else args.push(...splitAgain(word));
+    else append(args, splitAgain(word));
   }
   return program === undefined ? words : [program, ...args];
 }

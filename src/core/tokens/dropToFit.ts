@@ -1,5 +1,6 @@
 import type { FileKind } from "../files/fileKinds";
 import { worthOf } from "../files/fileKinds";
+import { append } from "../lists";
 
 export interface DropCandidate {
   readonly label: string;
@@ -54,7 +55,7 @@ function byWorth<T extends DropCandidate>(candidates: readonly T[], excess: numb
     const level = candidates.filter(({ kind }) => worthOf(kind) === worth);
     const tokens = sumOf(level);
     if (tokens >= left) return withoutSpare([...dropped, ...smallestSubset(level, left)], excess);
-    dropped.push(...level);
+    append(dropped, level);
     left -= tokens;
   }
   return dropped;

@@ -37,7 +37,7 @@ export async function parseHeader(header: SkimmedHeader, name: string): Promise<
   );
   return {
     metadata,
-    ...sized(output, header.headerBytes, alignmentOf(metadata), name),
+    ...sized(output, header.headerBytes, alignmentOf(metadata, name), name),
     ...(header.vocabularySize === undefined ? {} : { vocabularySize: header.vocabularySize }),
   };
 }
@@ -65,7 +65,8 @@ function sized(
     const shape = dimensions.map(Number);
     const offset = Number(at);
     const bytes = tensorBytes(dtype, shape) ?? Math.max(0, (following.get(offset) ?? offset) - offset);
-    if (!Number.isSafeInteger(bytes)) {
+    const values = shape.reduce((product, size) => product * size, 1);
+    if (!Number.isSafeInteger(bytes) || values >= 2 ** 63) {
       throw new UserError(
         "invalidInput",
         say`${file} cannot be read as a GGUF model. The tensor ${name} has impossible dimensions.`,
@@ -78,7 +79,13 @@ function sized(
   return { tensors, dataEnd };
 }
 
-function alignmentOf(metadata: ReadonlyMap<string, MetadataValue>): number {
-  const value = metadata.get("general.alignment");
-  return typeof value === "number" && value >= 1 && value <= 65_536 ? value : 32;
+/** A power of two, as llama.cpp demands. */
+function alignmentOf(metadata: ReadonlyMap<string, MetadataValue>, file: string): number {
+  const value = metadata.get("general.alignment") ?? 32;
+  if (typeof value === "number" && value >= 1 && Number.isInteger(Math.log2(value))) return value;
+  throw new UserError(
+    "invalidInput",
+    say`${file} cannot be read as a GGUF model. Its alignment is not a power of two.`,
+    say`Check the download, or choose another file.`,
+  );
 }

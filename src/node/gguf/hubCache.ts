@@ -7,6 +7,7 @@ import {
   splitRepository,
 } from "../../core/servers/cachedRepositories";
 import { hubCacheFolder, thisHome, type HomeOf } from "./modelFinderPlaces";
+import { append } from "../../core/lists";
 
 /** More is no cache of models. */
 const maxRepositories = 2000;
@@ -26,7 +27,7 @@ export async function cachedRepositories(
     const repository = repositoryOfFolder(folder);
     if (repository === undefined) continue;
     const snapshot = await snapshotOf(path.join(cache, folder));
-    if (snapshot !== undefined) found.push(...cachedNames(repository, await filesBelow(snapshot)));
+    if (snapshot !== undefined) append(found, cachedNames(repository, await filesBelow(snapshot)));
   }
   return found.sort();
 }
@@ -73,8 +74,7 @@ async function filesBelow(folder: string, prefix = "", depth = maxDepth): Promis
   for (const entry of entries.slice(0, maxFiles)) {
     const name = `${prefix}${entry.name}`;
     if (!entry.isDirectory()) files.push(name);
-    else if (depth > 0)
-      files.push(...(await filesBelow(path.join(folder, entry.name), `${name}/`, depth - 1)));
+    else if (depth > 0) append(files, await filesBelow(path.join(folder, entry.name), `${name}/`, depth - 1));
   }
   return files.sort();
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { thisHome, usualModelPlaces, type ModelPlace } from "./modelFinderPlaces";
 import { quantisationOfName, readGgufHead } from "./modelFinderQuantisation";
 import { within } from "../waiting/within";
+import { append } from "../../core/lists";
 
 /** A model on this machine; `path` is its first part, `bytes` those of all parts. */
 export interface FoundModel {
@@ -120,7 +121,7 @@ class Search {
       if (++this.entries > maxEntries) break;
       const file = path.join(folder, entry.name);
       if (entry.isFile()) files.push(file);
-      else if (entry.isDirectory() && depth > 0) files.push(...(await this.filesBelow(file, depth - 1)));
+      else if (entry.isDirectory() && depth > 0) append(files, await this.filesBelow(file, depth - 1));
     }
     return files.sort();
   }

@@ -13,6 +13,7 @@ import {
   timingsOf,
   type CompletionTimings,
 } from "../llamaServer/serverProbeStream";
+import { append } from "../../core/lists";
 
 export interface LadderServerOptions {
   readonly url: string;
@@ -176,8 +177,8 @@ export class LadderServer {
         continue;
       }
       if (typeof event["content"] === "string") text += event["content"];
-      ids.push(...numbersOf(event["tokens"]));
-      logProbabilities.push(...logProbabilitiesOf(event));
+      append(ids, numbersOf(event["tokens"]));
+      append(logProbabilities, logProbabilitiesOf(event));
       if (text.length > maxAnswerBytes) throw new AnswerFailed("error", "the answer never ends", undefined);
       if (event["stop"] !== true) continue;
       timings = timingsOf(event) ?? timings;

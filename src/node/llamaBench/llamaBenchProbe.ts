@@ -17,6 +17,7 @@ import { runLlamaBench } from "./llamaBench";
 import type { BenchRun } from "./llamaBench";
 import { startMonitor } from "../monitor/monitor";
 import type { Monitor } from "../monitor/monitor";
+import { smallest } from "../../core/lists";
 
 export interface BenchProbeRequest {
   /** The llama-bench to run. */
@@ -256,7 +257,7 @@ function keyOf({ options }: BenchProbeRequest, told: CurveKey | undefined): Curv
 function driftAt0(rows: readonly BenchRow[]): ProbeReport["drift"] {
   const costs = rows
     .filter((row) => row.depth === 0 && row.promptTokens > 0)
-    .map((row) => Math.min(...row.samples));
+    .map((row) => smallest(row.samples));
   const [first, last] = [costs[0], costs.at(-1)];
   return first === undefined || last === undefined || costs.length < 2
     ? undefined

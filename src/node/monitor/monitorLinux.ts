@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
 import type { ProcessUse, SystemSnapshot } from "../../core/monitor/systemSnapshot";
+import { largest } from "../../core/lists";
 
 /** Kernel clock ticks per second of /proc; 100 on every Linux that Node runs on. */
 const ticks = 100;
@@ -30,7 +31,7 @@ export class LinuxSystem {
       ...stat,
       ...(available !== undefined && { freeMemoryBytes: available * 1024 }),
       ...(swapped !== undefined && { swappedInBytes: swapped * page }),
-      ...(clocks.length > 0 && { clockMhz: Math.max(...clocks) / 1000 }),
+      ...(clocks.length > 0 && { clockMhz: largest(clocks) / 1000 }),
       ...(throttles.length > 0 && { throttles: throttles.reduce((s, n) => s + n, 0) }),
       ...(onBattery !== undefined && { onBattery }),
     };

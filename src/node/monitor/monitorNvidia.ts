@@ -1,5 +1,6 @@
 import { startGuarded } from "../process/guardedProcess";
 import type { GuardedProcess } from "../process/guardedProcess";
+import { largest } from "../../core/lists";
 
 export interface GpuUse {
   readonly gpu: number;
@@ -43,7 +44,7 @@ export class NvidiaUse {
     for (const { gpu, pid, share } of recent) {
       if (!measured.includes(pid)) byGpu.set(gpu, (byGpu.get(gpu) ?? 0) + share);
     }
-    return Math.min(1, Math.max(0, ...byGpu.values()));
+    return Math.min(1, largest(byGpu.values(), 0));
   }
 
   close(): void {

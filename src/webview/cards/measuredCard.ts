@@ -13,6 +13,7 @@ import { card, commandButton, dataTable, missing, provenancePill } from "./parts
 import type { View } from "../view/view";
 import { verdictPill } from "./waitStrip";
 import { milliseconds } from "../view/words";
+import { largest } from "../../core/lists";
 
 /** What was measured: the cost of a token by depth, comparisons, and the history of runs. */
 export function measuredCard(
@@ -75,7 +76,7 @@ function setup({ words }: View, { key }: DepthCurve): string {
 }
 
 function pictures(view: View, curve: DepthCurve, prompt: number, width: number): TemplateResult {
-  const deepest = Math.max(...curve.points.map(({ depth, tokens }) => depth + tokens));
+  const deepest = largest(curve.points.map(({ depth, tokens }) => depth + tokens));
   const furthest = Math.max(deepest, prompt);
   const two = width >= 720 && curve.generation.length > 0;
   const each = two ? (width - 24) / 2 : width;

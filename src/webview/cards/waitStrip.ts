@@ -4,6 +4,7 @@ import type { CurveOrigin } from "../../core/history/curveChoice";
 import type { MonitorEvent, MonitorVerdict } from "../../core/monitor/monitorSample";
 import { count, percent, say, type Text } from "../../core/text";
 import type { View } from "../view/view";
+import { largest } from "../../core/lists";
 
 const verdicts: Readonly<Record<MonitorVerdict, readonly [name: Text, why: Text]>> = {
   clean: [say`clean`, say`nothing else was at work while it was measured`],
@@ -49,7 +50,10 @@ function strip(
   took: number,
   width: number,
 ): TemplateResult {
-  const end = Math.max(took, ...events.map((event) => event.toSeconds), 1);
+  const end = largest(
+    events.map((event) => event.toSeconds),
+    Math.max(took, 1),
+  );
   const at = (time: number): number => (width * Math.min(end, Math.max(0, time))) / end;
   return html`<svg
     class="strip"

@@ -3,6 +3,7 @@ import { line } from "d3-shape";
 import { costAt, fitCurve } from "../../core/prefill/curveFit";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { generationSecondsPerToken } from "../../core/prefill/generationSpeed";
+import { largest } from "../../core/lists";
 
 /** What one token costs at a depth. */
 export interface CostMark {
@@ -37,12 +38,15 @@ export function costLayout(
   const marks = measuredCosts(curve, kind);
   const cost = costOf(curve, kind);
   if (marks.length === 0 || cost === undefined) return undefined;
-  const end = Math.max(1, furthest, ...marks.map(({ depth }) => depth));
+  const end = largest(
+    marks.map(({ depth }) => depth),
+    Math.max(1, furthest),
+  );
   const points = Array.from({ length: samples + 1 }, (_, i) => (end * i) / samples).flatMap((depth) => {
     const secondsPerToken = cost(depth);
     return secondsPerToken === undefined ? [] : [{ depth, secondsPerToken }];
   });
-  const top = Math.max(...[...points, ...marks].map(({ secondsPerToken }) => 1000 * secondsPerToken));
+  const top = largest([...points, ...marks].map(({ secondsPerToken }) => 1000 * secondsPerToken));
   const x = scaleLinear([0, end], [0, box.width]);
   const y = scaleLinear([0, top * 1.05], [box.height, 0]).nice(4);
   const path = line<(typeof points)[number]>(({ depth }) => x(depth)).y(({ secondsPerToken }) =>

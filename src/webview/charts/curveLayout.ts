@@ -3,6 +3,7 @@ import { area, line } from "d3-shape";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { naiveSeconds } from "../../core/prefill/naive";
 import { predict } from "../../core/prefill/predict";
+import { largest } from "../../core/lists";
 
 /** A place on the picture and what it stands for. */
 export interface CurveMark {
@@ -46,7 +47,10 @@ export function curveLayout(
   const known = Array.from({ length: samples + 1 }, (_, i) => sampleAt(curve, (end * i) / samples)).filter(
     (sample) => sample !== undefined,
   );
-  const top = Math.max(1e-3, ...known.map((sample) => sample.high));
+  const top = largest(
+    known.map((sample) => sample.high),
+    1e-3,
+  );
   const x = scaleLinear([0, end], [0, box.width]);
   const step = timeStep(top / 5);
   const y = scaleLinear([0, step * Math.ceil(top / step)], [box.height, 0]);

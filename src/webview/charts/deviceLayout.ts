@@ -1,6 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import type { DeviceBudget } from "../../core/memory/budget/memoryReport";
 import { say, type Text } from "../../core/text";
+import { largest } from "../../core/lists";
 
 export interface DeviceLayout {
   readonly device: DeviceBudget;
@@ -57,7 +58,7 @@ export function othersBytes({ freeBytes, deviceBytes }: DeviceBudget): number | 
 export function deviceLayout(devices: readonly DeviceBudget[], width: number): readonly DeviceLayout[] {
   const sizeOf = ({ totalBytes, freeBytes = 0, deviceBytes = 0 }: DeviceBudget): number =>
     Math.max(totalBytes, freeBytes, deviceBytes);
-  const x = scaleLinear([0, Math.max(1, ...devices.map(sizeOf))], [0, width]);
+  const x = scaleLinear([0, largest(devices.map(sizeOf), 1)], [0, width]);
   return devices.map((device): DeviceLayout => {
     const { freeBytes, marginBytes, interval } = device;
     let start = 0;

@@ -1,4 +1,5 @@
 import type { RungResult } from "../../core/ladder/score/results";
+import { largest } from "../../core/lists";
 
 /** A bar of recall in one tenth of the prompt. */
 export interface PositionBar {
@@ -61,8 +62,11 @@ export function positionBars({ byPosition }: RungResult, width: number): readonl
   });
 }
 
-/** Part of the column that a value takes, the largest of all taking the whole. */
+/** Part of the column that a value takes, the most of all taking the whole. */
 export function shareOfLargest(value: number | undefined, all: readonly (number | undefined)[]): number {
-  const largest = Math.max(0, ...all.map((one) => one ?? 0));
-  return value === undefined || largest === 0 ? 0 : value / largest;
+  const most = largest(
+    all.map((one) => one ?? 0),
+    0,
+  );
+  return value === undefined || most === 0 ? 0 : value / most;
 }

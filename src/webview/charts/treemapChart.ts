@@ -7,6 +7,7 @@ import type { TokenNode } from "../../core/tokens/tokenTree";
 import { shorten, textWidth } from "./labels";
 import { treemapLayout, type Tile } from "./treemapLayout";
 import type { View } from "../view/view";
+import { largest } from "../../core/lists";
 
 const heats = 5;
 
@@ -15,9 +16,9 @@ export function treemapChart(view: View, top: TokenNode, leftOut: ReadonlySet<st
   const width = view.ui.width;
   const height = Math.round(Math.min(420, Math.max(220, width * 0.3)));
   const tiles = treemapLayout(top, width, height);
-  const largest = Math.max(
+  const most = largest(
+    tiles.filter((tile) => tile.kind === "file").map((tile) => tile.node.tokens),
     1,
-    ...tiles.filter((tile) => tile.kind === "file").map((tile) => tile.node.tokens),
   );
   const label = view.words(say`${count(top.files)} files by tokens; the table lists them.`);
   return html`<svg
@@ -29,7 +30,7 @@ export function treemapChart(view: View, top: TokenNode, leftOut: ReadonlySet<st
     aria-label=${label}
   >
     ${tiles.map((tile) =>
-      tile.kind === "folder" ? folderTile(tile) : leafTile(view, tile, { top, largest, leftOut }),
+      tile.kind === "folder" ? folderTile(tile) : leafTile(view, tile, { top, most, leftOut }),
     )}
   </svg>`;
 }
@@ -48,15 +49,15 @@ function folderTile(tile: Tile): SVGTemplateResult {
 
 interface Whole {
   readonly top: TokenNode;
-  readonly largest: number;
+  readonly most: number;
   readonly leftOut: ReadonlySet<string>;
 }
 
-function leafTile(view: View, tile: Tile, { top, largest, leftOut }: Whole): SVGTemplateResult {
+function leafTile(view: View, tile: Tile, { top, most, leftOut }: Whole): SVGTemplateResult {
   const { node } = tile;
   const mark = tile.kind === "file" ? node.file?.mark : undefined;
   const path = tile.kind === "file" ? node.file?.file.path : undefined;
-  const heat = Math.min(heats, 1 + Math.floor((heats * node.tokens) / largest));
+  const heat = Math.min(heats, 1 + Math.floor((heats * node.tokens) / most));
   const share = percent((100 * node.tokens) / Math.max(1, top.tokens));
   const title =
     tile.kind === "rest"

@@ -1,6 +1,7 @@
 import { colourOf } from "./colours";
 import { drawingShapes, fillOf, lettersOf, roundedBox, strokeOf, textShape } from "./drawingShapes";
 import type { Picture, Shape } from "./picture";
+import { append, largest } from "../../core/lists";
 
 const margin = 16;
 const lineHeight = 18;
@@ -20,7 +21,10 @@ export interface PictureHead {
 export function takePicture(card: Element, head: PictureHead): Picture | undefined {
   const drawings = card.querySelectorAll('svg[role="img"]');
   if (drawings.length === 0) return undefined;
-  const width = Math.max(240, ...Array.from(drawings, (svg) => svg.getBoundingClientRect().width));
+  const width = largest(
+    Array.from(drawings, (svg) => svg.getBoundingClientRect().width),
+    240,
+  );
   const page = getComputedStyle(document.body);
   const cardColour = colourOf(getComputedStyle(card).backgroundColor);
   const shapes: Shape[] = [];
@@ -37,11 +41,11 @@ export function takePicture(card: Element, head: PictureHead): Picture | undefin
   for (const part of card.querySelectorAll(':scope > p, svg[role="img"], .legend, .with-picture')) {
     y += gap;
     if (part instanceof SVGSVGElement) {
-      shapes.push(...drawingShapes(part, margin, y));
+      append(shapes, drawingShapes(part, margin, y));
       y += part.getBoundingClientRect().height;
     } else if (part.classList.contains("legend")) {
       const legend = legendShapes(part, width, y);
-      shapes.push(...legend.shapes);
+      append(shapes, legend.shapes);
       y = legend.end;
     } else write(lettersOf(part), getComputedStyle(part));
   }

@@ -11,6 +11,7 @@ import type { LogEvent } from "../../logs/logEvent";
 import type { DepthCurve } from "../../prefill/depthCurve";
 import { count, say, seconds } from "../../text";
 import type { Text } from "../../text";
+import { smallest } from "../../lists";
 
 /** What is at hand before anything is asked. */
 export interface DiagnosisSources {
@@ -98,7 +99,7 @@ function fromLog({ log }: DiagnosisSources): ReadFacts {
       ...(says !== undefined && { logSays: says }),
       ...(rows.length > 0 && {
         devices: rows,
-        freeAfterLoadBytes: Math.min(...rows.map(({ freeBytes }) => freeBytes)),
+        freeAfterLoadBytes: smallest(rows.map(({ freeBytes }) => freeBytes)),
       }),
       ...(layers !== undefined && facts.devices.length > 0 && { offloaded: layers.offloaded < layers.total }),
       ...(facts.model?.nCtxTrain !== undefined && { trainingContext: facts.model.nCtxTrain }),

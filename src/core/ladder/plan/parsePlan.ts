@@ -3,6 +3,7 @@ import { defaultCriteria, defaultPlan, positionsAt, targetOf } from "./plan";
 import type { CanaryPlan, FillerPlan, LadderCriteria, LadderPlan } from "./plan";
 import type { PlanNode } from "./planNode";
 import { planError, PlanReader } from "./planReader";
+import { smallest } from "../../lists";
 
 const fields = [
   "rungs",
@@ -241,12 +242,12 @@ function checkRoom(root: PlanReader, plan: LadderPlan): void {
   for (const tokens of [plan.baseTokens, ...plan.rungs]) {
     const positions = positionsAt(plan, tokens);
     const gaps = positions.slice(1).map((p, i) => p - (positions[i] ?? 0));
-    const smallest = Math.min(1, ...gaps) * tokens;
+    const least = smallest(gaps, 1) * tokens;
     const field = tokens === plan.baseTokens ? "baseTokens" : "rungs";
-    if (smallest < lines * tokensPerCanary.line * 0.8) {
+    if (least < lines * tokensPerCanary.line * 0.8) {
       throw root.fail(
         field,
-        say`at ${count(tokens)} tokens, ${count(positions.length)} canaries overlap: ${count(Math.floor(smallest))} tokens from one to the next are too few.`,
+        say`at ${count(tokens)} tokens, ${count(positions.length)} canaries overlap: ${count(Math.floor(least))} tokens from one to the next are too few.`,
         say`Use longer prompts or fewer canaries.`,
       );
     }

@@ -1,3 +1,5 @@
+import { largest, smallest } from "../../lists";
+
 /** What a ladder does and what it must reach, declared before it runs. Lengths in tokens of the whole templated prompt. */
 export interface LadderPlan {
   /** Increasing; the last one is the target. */
@@ -96,7 +98,7 @@ export function positionsAt(plan: LadderPlan, tokens: number): readonly number[]
   const wanted = canariesAt(plan, tokens);
   const own = plan.canaries.positions;
   if (own !== undefined && own.length === wanted) return own.map((percent) => percent / 100);
-  const [low, high] = own === undefined ? [0.1, 0.9] : [Math.min(...own) / 100, Math.max(...own) / 100];
+  const [low, high] = own === undefined ? [0.1, 0.9] : [smallest(own) / 100, largest(own) / 100];
   if (wanted === 1) return [(low + high) / 2];
   return Array.from({ length: wanted }, (_, i) => low + ((high - low) * i) / (wanted - 1));
 }

@@ -13,6 +13,7 @@ import { LadderRandom } from "./ladderRandom";
 import { canariesAt, positionsAt, type LadderPlan } from "../plan/plan";
 import { constraintQuestion, introduction, recallQuestion } from "./question";
 import type { PlacedCanary } from "./canaries";
+import { largest, smallest } from "../../lists";
 
 /** What the server's chat template puts around one user message. */
 export interface PromptFrame {
@@ -201,12 +202,15 @@ async function composeNotes(
     const next = waiting.find(isFree);
     if (next === undefined) {
       // the shortest open length has its lines and no room for another: its notes end in text
-      const end = Math.min(...open().map(({ notesEnd }) => notesEnd));
+      const end = smallest(open().map(({ notesEnd }) => notesEnd));
       add(await filler.about(end - notes.length, values, tokenize));
       continue;
     }
     const room = Math.round(next.at - next.ids.length / 2) - notes.length;
-    const filling = Math.min(room, ...open().map((length) => spare(length) - fillerSlack));
+    const filling = smallest(
+      open().map((length) => spare(length) - fillerSlack),
+      room,
+    );
     if (filling > 0) add(await filler.about(filling, values, tokenize));
     const due = waiting.filter((line) => line.at <= next.at && isFree(line));
     const line = due.toSorted((p, q) => p.of - q.of || p.at - q.at)[0] ?? next;
@@ -216,7 +220,7 @@ async function composeNotes(
     add(line.ids);
     waiting = waiting.filter((other) => other !== line);
   }
-  const longest = Math.max(...lengths.map(({ notesEnd }) => notesEnd));
+  const longest = largest(lengths.map(({ notesEnd }) => notesEnd));
   while (notes.length < longest) {
     add(await filler.about(longest - notes.length + fillerSlack, values, tokenize));
   }

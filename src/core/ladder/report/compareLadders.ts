@@ -8,6 +8,7 @@ import type { LadderHeader, LadderRecord, LadderStep } from "../score/record";
 import { rungResults } from "../score/results";
 import { mcNemar } from "../score/statistics";
 import { latest } from "../score/steps";
+import { largest } from "../../lists";
 
 /** Fields that say where or when, not what. */
 const notKeys: ReadonlySet<string> = new Set(["parameters"]);
@@ -185,11 +186,11 @@ const hasEnded = (record: LadderRecord): boolean =>
   judgeLadder(record).complete || record.steps.at(-1)?.failure !== undefined;
 
 const longest = (record: LadderRecord): number =>
-  Math.max(
-    0,
-    ...rungResults(record)
+  largest(
+    rungResults(record)
       .filter((rung) => !rung.failed)
       .map((rung) => rung.tokens),
+    0,
   );
 
 function speedChanges(first: LadderRecord, other: LadderRecord): readonly SpeedChange[] {

@@ -5,6 +5,7 @@ import type { LadderPlan } from "../plan/plan";
 import { ladderCurveOf } from "../score/recommend";
 import type { LadderStep } from "../score/record";
 import { isDone, type PlannedStep } from "../score/steps";
+import { largest } from "../../lists";
 
 /** A ladder at work: what is done, and how far the prompt that is being read has come. */
 export interface RunningLadder {
@@ -37,7 +38,10 @@ const bandOf = (rest: {
 }): SecondsBand => ({ low: rest.lowSeconds, likely: rest.seconds, high: rest.highSeconds });
 
 const deepest = (curve: DepthCurve): number =>
-  Math.max(0, ...curve.points.map(({ depth, tokens }) => depth + tokens));
+  largest(
+    curve.points.map(({ depth, tokens }) => depth + tokens),
+    0,
+  );
 
 const isSame = (one: PlannedStep, other: PlannedStep): boolean =>
   one.tokens === other.tokens && one.run === other.run && one.purpose === other.purpose;

@@ -4,6 +4,7 @@ import type { CurveKey, DepthCurve } from "../../prefill/depthCurve";
 import { ladderReport } from "./ladderReport";
 import { ladderCurveOf } from "../score/recommend";
 import type { LadderRecord } from "../score/record";
+import { largest } from "../../lists";
 
 /** The line of the history for a ladder; the record itself stays in its own folder, which `id` names. */
 export function historyOfLadder(
@@ -40,7 +41,10 @@ export function historyOfLadder(
 }
 
 const deepest = ({ points }: DepthCurve): number =>
-  Math.max(0, ...points.map(({ depth, tokens }) => depth + tokens));
+  largest(
+    points.map(({ depth, tokens }) => depth + tokens),
+    0,
+  );
 
 const order: readonly MonitorReport["verdict"][] = ["contaminated", "drift", "unmonitored", "clean"];
 

@@ -7,6 +7,7 @@ import type { LadderReport } from "./ladderReport";
 import { useText, type FolderTokens } from "../score/recommend";
 import type { LadderHeader, LadderStep } from "../score/record";
 import { peaksOf, type RungResult } from "../score/results";
+import { largest } from "../../lists";
 
 /** The ladder as Markdown for a bug report or an article: verdict, criteria, rungs, positions, setup. */
 export function ladderMarkdown(report: LadderReport, header: LadderHeader, folder?: FolderTokens): string {
@@ -103,7 +104,10 @@ function chance({ criteria }: LadderReport, recall: number): string {
 
 function rungRow(rung: RungResult): readonly string[] {
   const { recall, worstRun, constraints, prefillSeconds, generationTokensPerSecond, certainty } = rung;
-  const peak = Math.max(0, ...rung.steps.map((step) => step.memory?.serverPeakBytes ?? 0));
+  const peak = largest(
+    rung.steps.map((step) => step.memory?.serverPeakBytes ?? 0),
+    0,
+  );
   const grown = rung.steps.find((step) => step.mode === "grown" && step.prefillSeconds !== undefined);
   return [
     formatNumber(rung.tokens),

@@ -1,5 +1,6 @@
 import type { LadderRecord, LadderStep } from "./record";
 import { latest } from "./steps";
+import { largest } from "../../lists";
 
 /**
  * How far two setups agree in what they write after the same prompts, beyond recall: a broken KV cache type shows here
@@ -60,7 +61,7 @@ export function answerAgreement(first: LadderRecord, other: LadderRecord): Answe
       logProbability: {
         tokens: changes.length,
         meanAbsoluteChange: changes.reduce((total, change) => total + change, 0) / changes.length,
-        largestChange: Math.max(...changes),
+        largestChange: largest(changes),
       },
     }),
   };

@@ -6,6 +6,7 @@ import { targetOf } from "../plan/plan";
 import type { LadderRecord, LadderStep, SystemFailureKind } from "./record";
 import { peaksOf, rungResults, type RungResult } from "./results";
 import type { InvalidReason } from "./scoring";
+import { smallest } from "../../lists";
 
 export type CriterionName =
   | "runs"
@@ -82,7 +83,7 @@ function completeRuns(runs: readonly LadderStep[], wanted: number): CriterionRes
 function recall(runs: readonly LadderStep[], { header: { plan } }: LadderRecord): readonly CriterionResult[] {
   const correct = runs.map(correctOf);
   const asked = runs.reduce((sum, step) => sum + (step.canaries?.length ?? 0), 0);
-  const worst = Math.min(...correct);
+  const worst = smallest(correct);
   const pooled = correct.reduce((sum, k) => sum + k, 0);
   const whole = runs.length === plan.repetitions;
   const missing = (plan.repetitions - runs.length) * plan.canaries.target;
@@ -104,7 +105,7 @@ function recall(runs: readonly LadderStep[], { header: { plan } }: LadderRecord)
 function constraints(runs: readonly LadderStep[], { header: { plan } }: LadderRecord): CriterionResult {
   const answered = runs.filter((step) => step.constraintInvalid === undefined);
   const kept = answered.map((step) => (step.constraints ?? []).filter((c) => c.kept).length);
-  const worst = Math.min(...kept);
+  const worst = smallest(kept);
   const reason = runs.find((step) => step.constraintInvalid !== undefined)?.constraintInvalid;
   if (reason !== undefined && worst >= plan.criteria.constraints) {
     return {

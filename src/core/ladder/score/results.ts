@@ -2,6 +2,7 @@ import { certaintyOf } from "./answerAgreement";
 import type { DevicePeak, LadderRecord, LadderStep, StepPurpose } from "./record";
 import { latest } from "./steps";
 import { proportion, type Proportion } from "./statistics";
+import { largest, smallest } from "../../lists";
 
 /** All runs at one length. */
 export interface RungResult {
@@ -66,8 +67,8 @@ function rungResult(steps: readonly LadderStep[]): RungResult {
     twins: canaries.filter((c) => c.outcome === "twin").length,
     answeredSingly: canaries.filter((c) => c.asked === "singly").length,
     ...(kept.length > 0 && { constraints: { kept: kept.filter((c) => c.kept).length, of: kept.length } }),
-    ...(prefill.length > 0 && { prefillSeconds: Math.max(...prefill) }),
-    ...(speeds.length > 0 && { generationTokensPerSecond: Math.min(...speeds) }),
+    ...(prefill.length > 0 && { prefillSeconds: largest(prefill) }),
+    ...(speeds.length > 0 && { generationTokensPerSecond: smallest(speeds) }),
     ...(certainty !== undefined && { certainty }),
     failed: main.some((step) => step.failure !== undefined),
   };

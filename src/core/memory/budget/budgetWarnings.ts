@@ -7,7 +7,8 @@ import { isHost, type MemoryDevice } from "../devices/memoryDevice";
 import { placedByUser } from "./fitLayers";
 import type { BudgetSettings } from "./breakdown";
 import type { MemoryWarning } from "./memoryReport";
-import type { Placement } from "../placement";
+import type { OverrideProblem } from "../overrides/tensorOverrides";
+import { maxDevices, type Placement } from "../placement";
 import { projectorNeed } from "../projector/projector";
 
 /** What llama-server will do with options that do not go together; each says so in words. */
@@ -27,6 +28,7 @@ export function budgetWarnings(
   contextWarnings(model, options, plan, warn);
   besideWarnings(options, settings, warn);
   placementWarnings(model, options, placed, devices, warn);
+  overrideWarnings(placed, warn);
   return warnings;
 }
 
@@ -175,7 +177,7 @@ function placementWarnings(
       say`-ngl asks for layers on a GPU, and no GPU is known here: everything stays in host memory.`,
     );
   }
-  for (const name of options.devices ?? []) {
+  for (const name of new Set(options.devices?.slice(0, maxDevices))) {
     if (name !== "none" && !gpus.some((device) => device.name.toLowerCase() === name.toLowerCase())) {
       warn("deviceUnknown", say`There is no device ${name} here: llama-server stops with "invalid device".`);
     }
@@ -211,3 +213,29 @@ function placementWarnings(
     warn("fitOff", say`-fit is off: nothing is reduced, what does not fit fails.`);
   }
 }
+
+/** A list may have any number of them. */
+const shownOverrides = 3;
+
+function overrideWarnings({ overrideProblems }: Placement, warn: Warn): void {
+  for (const { pattern, problem } of overrideProblems.slice(0, shownOverrides)) {
+    const shown = pattern.length > 60 ? `${pattern.slice(0, 57)}…` : pattern;
+    if (problem === "invalid") {
+      warn(
+        "overrideInvalid",
+        say`The pattern "${shown}" of -ot is not a valid C++ regular expression: the server stops while it loads the model.`,
+      );
+    } else {
+      warn(
+        "overrideNotEvaluated",
+        say`The pattern "${shown}" of -ot is not evaluated, because ${notEvaluated[problem]}: the tensors it names are counted where they would be without it.`,
+      );
+    }
+  }
+}
+
+const notEvaluated: Record<Exclude<OverrideProblem["problem"], "invalid">, Text> = {
+  backReference: say`it has a back reference`,
+  collation: say`it uses a collating element`,
+  tooLarge: say`matching it would take too long`,
+};

@@ -1,5 +1,6 @@
 import { bytes, say, type Text } from "../../text";
 import type { LoggedBudget, MemoryReport } from "./memoryReport";
+import { append } from "../../lists";
 
 /** Rounding of what llama.cpp prints: whole MiB by the probe. */
 const agreement = 2 ** 20;
@@ -15,26 +16,28 @@ export function differencesOf({ devices, computed, logged }: MemoryReport): read
   const lines: Text[] = [];
   if (computed !== undefined) {
     const found = between(devices, computed.devices);
-    lines.push(
-      ...(found.length === 0
+    append(
+      lines,
+      found.length === 0
         ? [say`llama-fit-params and our formulas agree to the MiB that it prints.`]
         : found.map(([name, term, more]) =>
             more > 0
               ? say`${name}: llama-fit-params says ${bytes(more)} more for ${term} than we compute; its figure counts.`
               : say`${name}: llama-fit-params says ${bytes(-more)} less for ${term} than we compute; its figure counts.`,
-          )),
+          ),
     );
   }
   if (logged !== undefined) {
     const found = between(logged, (computed ?? { devices }).devices);
-    lines.push(
-      ...(found.length === 0
+    append(
+      lines,
+      found.length === 0
         ? [say`The log of the running server agrees with our formulas to the MiB.`]
         : found.map(([name, term, more]) =>
             more > 0
               ? say`${name}: the log of the running server says ${bytes(more)} more for ${term} than we compute.`
               : say`${name}: the log of the running server says ${bytes(-more)} less for ${term} than we compute.`,
-          )),
+          ),
     );
   }
   return lines;

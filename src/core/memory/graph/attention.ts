@@ -4,6 +4,7 @@ import { isQuantised } from "../contextPlan";
 import { swaCells } from "../kvCache";
 import { block, wide, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
+import { largest } from "../../lists";
 
 export interface AttentionStyle {
   /** Layers whose Q and K stay what their projection is: neither rotary positions nor a norm over heads. */
@@ -142,7 +143,7 @@ export function positions(context: GraphContext): Tensor {
 function storeKv(context: GraphContext, layer: Layer, key: Tensor, value: Tensor, fused: boolean): void {
   const { graph, tokens, plan, model } = context;
   const own = layer.kvHeads * layer.valueLength;
-  const widest = Math.max(...model.layers.map((each) => (each.ownsKv ? each.kvHeads * each.valueLength : 0)));
+  const widest = largest(model.layers.map((each) => (each.ownsKv ? each.kvHeads * each.valueLength : 0)));
   const perToken = plan.transposedValues ? widest : 1;
   graph.store(key, context.input(`k_idxs ${layer.kind}`, 8 * tokens));
   const kept = !plan.transposedValues || !fused ? value : graph.op(wide(context, own), value);

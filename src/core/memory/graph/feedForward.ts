@@ -99,12 +99,14 @@ function activeExperts(
   return gate === undefined ? graph.inPlace(inner, up) : graph.op(inner, gate, up);
 }
 
+/** Of more experts than three, the further ones are added in place like the third and need nothing of their own. */
 function sumOfExperts(context: GraphContext, weighted: Tensor, used: number, bytes: number): Tensor {
   const { graph } = context;
-  const [first, second, ...rest] = Array.from({ length: used }, () => graph.view(weighted));
+  const [first, second, third] = Array.from({ length: Math.min(used, 3) }, () => graph.view(weighted));
   if (first === undefined) return weighted;
   if (second === undefined) return graph.op(bytes, first);
-  return rest.reduce((sum, next) => graph.inPlace(bytes, sum, next), graph.op(bytes, first, second));
+  const sum = graph.op(bytes, first, second);
+  return third === undefined ? sum : graph.inPlace(bytes, sum, third);
 }
 
 /** Dense or mixture, as the layer has it, with the shared experts beside the chosen ones. */

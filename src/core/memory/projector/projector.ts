@@ -1,3 +1,4 @@
+import { largest } from "../../lists";
 import type { GgufHeader, MetadataValue } from "../../model/ggufHeader";
 import { isReplayed, visionCompute, type VisionBytes, type VisionSpec } from "./visionGraphs";
 
@@ -87,8 +88,7 @@ function visionOf(
     embedding: number("embedding_length"),
     heads: number("attention.head_count"),
     // 0 in older files, of which some have the two matrices' names the other way round
-    feedForward:
-      number("feed_forward_length") || Math.max(0, ...(sized("v.blk.0.ffn_up.weight")?.shape ?? [])),
+    feedForward: number("feed_forward_length") || largest(sized("v.blk.0.ffn_up.weight")?.shape ?? [], 0),
     patch: number("patch_size"),
     kernelBytes: kernel?.bytes ?? 0,
     turnedBytes: kind === "gemma3" ? (turned?.bytes ?? 0) : 0,

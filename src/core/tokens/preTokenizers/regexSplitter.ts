@@ -147,6 +147,7 @@ function decode(bytes: Uint8Array, start: number, end: number, needsWide: boolea
 function fromCodes(codes: Uint8Array | Uint32Array): string {
   let text = "";
   for (let i = 0; i < codes.length; i += 4096) {
+    // eslint-disable-next-line no-restricted-syntax -- never more than these
     text += String.fromCodePoint(...codes.subarray(i, i + 4096));
   }
   return text;

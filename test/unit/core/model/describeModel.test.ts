@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { memoryBudget } from "../../../../src/core/memory/budget/memoryBudget";
 import { describeModel, type ModelDescription } from "../../../../src/core/model/describeModel";
-import type { GgufHeader, MetadataValue } from "../../../../src/core/model/ggufHeader";
+import type { MetadataValue } from "../../../../src/core/model/ggufHeader";
 import { modelOf } from "../../../../src/core/model/modelOf";
+import { UserError } from "../../../../src/core/userError";
 import { headerOf, headers } from "../memory/fixtures";
 
 const all = [...headers()];
@@ -53,32 +54,102 @@ describe("a model described from its header", () => {
   });
 });
 
-describe("a header that lies", () => {
-  const lies: readonly [string, Record<string, MetadataValue>][] = [
-    ["billions of layers", { "llama.block_count": 4_000_000_000 }],
-    ["heads of a negative size", { "llama.attention.key_length": -128 }],
-    ["no number where one belongs", { "llama.attention.head_count_kv": "eight" }],
-    ["a fraction of a layer", { "llama.block_count": 31.5 }],
-    ["not a number", { "llama.context_length": Number.NaN }],
-    ["a number beyond exact ones", { "llama.embedding_length": 2n ** 63n }],
-    ["more prediction blocks than blocks", { "llama.nextn_predict_layers": 1_000_000 }],
-    ["no architecture", { "general.architecture": "" }],
-    ["nothing at all", {}],
-  ];
-  const honest: Record<string, MetadataValue> = {
-    "general.architecture": "llama",
-    "llama.block_count": 32,
-    "llama.context_length": 8192,
-    "llama.embedding_length": 4096,
-    "llama.feed_forward_length": 14_336,
-    "llama.attention.head_count": 32,
-    "llama.attention.head_count_kv": 8,
-  };
+const honest: Record<string, MetadataValue> = {
+  "general.architecture": "llama",
+  "llama.block_count": 32,
+  "llama.context_length": 8192,
+  "llama.embedding_length": 4096,
+  "llama.feed_forward_length": 14_336,
+  "llama.attention.head_count": 32,
+  "llama.attention.head_count_kv": 8,
+};
 
-  it.each(lies)("%s: bounded, finite, and no exception", (_, lie) => {
-    const header: GgufHeader = headerOf({ ...honest, ...lie });
-    const model = modelOf(header);
-    expect(model.layers.length).toBeLessThanOrEqual(4096);
+describe("a header that lies", () => {
+  // each stops llama.cpp b11669 while it reads the hyper-parameters, and the ends of these ranges do not
+  const lies: readonly [string, Record<string, MetadataValue>, key: string, range: string][] = [
+    ["billions of layers", { "llama.block_count": 4_000_000_000 }, "block_count", "0 to 512"],
+    ["one layer too many", { "llama.block_count": 513 }, "block_count", "0 to 512"],
+    ["more experts than can be", { "llama.expert_count": 1025 }, "expert_count", "0 to 1024"],
+    [
+      "more experts used than there are",
+      { "llama.expert_count": 8, "llama.expert_used_count": 9 },
+      "expert_used_count",
+      "0 to 8",
+    ],
+    [
+      "experts used by the hundred million",
+      { "llama.expert_count": 8, "llama.expert_used_count": 300_000_000 },
+      "expert_used_count",
+      "0 to 8",
+    ],
+    [
+      "heads of a negative size",
+      { "llama.attention.key_length": -128 },
+      "attention.key_length",
+      "0 to 4294967295",
+    ],
+    [
+      "no number where one belongs",
+      { "llama.attention.head_count_kv": "eight" },
+      "attention.head_count_kv",
+      "0 to 4294967295",
+    ],
+    [
+      "no number in a list",
+      { "llama.attention.head_count_kv": ["eight"] },
+      "attention.head_count_kv",
+      "0 to 4294967295",
+    ],
+    ["a fraction of a layer", { "llama.block_count": 31.5 }, "block_count", "0 to 512"],
+    ["not a number", { "llama.context_length": Number.NaN }, "context_length", "0 to 4294967295"],
+    [
+      "a number beyond 32 bits",
+      { "llama.embedding_length": 2n ** 63n },
+      "embedding_length",
+      "0 to 4294967295",
+    ],
+    [
+      "more prediction blocks than blocks",
+      { "llama.nextn_predict_layers": 400 },
+      "nextn_predict_layers",
+      "0 to 31",
+    ],
+  ];
+
+  it.each(lies)("%s: one error that names the key and its range", (_, lie, key, range) => {
+    const refused = (): unknown => modelOf(headerOf({ ...honest, ...lie }));
+    expect(refused).toThrow(UserError);
+    expect(refused).toThrow(`llama.${key} is `);
+    expect(refused).toThrow(`from ${range}.`);
+  });
+
+  it.each([0, 257, 262_144])("%d loops over two layers, which may be 256", (loops) => {
+    const looped = { "general.architecture": "nanbeige", "nanbeige.block_count": 2 };
+    const read = (count: number): number =>
+      modelOf(headerOf({ ...looped, "nanbeige.num_loops": count })).layers.length;
+    expect(() => read(loops)).toThrow("from 1 to 256.");
+    expect(read(256)).toBe(512);
+  });
+
+  const largest = 2 ** 32 - 1;
+  const extremes: readonly [string, Record<string, MetadataValue>][] = [
+    [
+      "the largest of everything",
+      Object.fromEntries(
+        Object.keys(honest).map((key) => [
+          key,
+          key === "general.architecture" ? "llama" : key === "llama.block_count" ? 512 : largest,
+        ]),
+      ),
+    ],
+    ["all experts at once", { "llama.expert_count": 1024, "llama.expert_used_count": 1024 }],
+    ["a list that is too short", { "llama.attention.head_count_kv": [8] }],
+    ["no architecture", { "general.architecture": "" }],
+    ["nothing at all", Object.fromEntries(Object.keys(honest).map((key) => [key, 0]))],
+  ];
+
+  it.each(extremes)("%s: bounded and finite", (_, extreme) => {
+    const model = modelOf(headerOf({ ...honest, ...extreme }));
     const { totalBytes, interval } = memoryBudget(model, { ctxSize: 4096 }, []);
     for (const value of [totalBytes, interval.lowBytes, interval.highBytes]) {
       expect(Number.isFinite(value)).toBe(true);
@@ -86,8 +157,8 @@ describe("a header that lies", () => {
     }
   });
 
-  it("is said to be doubtful by the key", () => {
-    const { warnings } = describeModel(headerOf({ ...honest, "llama.attention.key_length": -128 }));
+  it("is said to be doubtful by the key where a list is too short", () => {
+    const { warnings } = describeModel(headerOf({ ...honest, "llama.attention.head_count_kv": [8] }));
     expect(warnings.map(({ code }) => code)).toContain("headerValueIgnored");
   });
 

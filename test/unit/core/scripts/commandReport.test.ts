@@ -23,6 +23,12 @@ describe("llama-server in scripts", () => {
     ]);
   });
 
+  it.each(["posix", "cmd", "powershell"] as const)("a line of 325 kB is checked to its end (%s)", (shell) => {
+    const line = `llama-server${" a".repeat(162_500)}`;
+    const [command] = checkCommands(line, shell);
+    expect(command).toMatchObject({ start: 0, end: line.length });
+  });
+
   it.each([
     "sudo systemctl restart llama-server",
     "sudo apt-get install -y llama-server",
