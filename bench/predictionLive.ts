@@ -10,7 +10,7 @@ import type { MonitorReport } from "../src/core/monitor/monitorSample";
 import type { ProbeReport } from "../src/core/bench/probeReport";
 import { formatText } from "../src/core/format";
 import { progressSpans } from "../src/core/prefill/liveEta";
-import { naiveSeconds } from "../src/core/prefill/naive";
+import { naiveSeconds } from "../src/core/prefill/depthCurve";
 import { predict } from "../src/core/prefill/predict";
 import { startMonitor } from "../src/node/monitor/monitor";
 import { listeningProcess } from "../src/node/monitor/monitorLinux";

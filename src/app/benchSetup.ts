@@ -8,7 +8,7 @@ import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import type { BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
 import { findLlamaProgram, type LlamaProgramName } from "../node/machine/llamaPrograms";
-import { isThere } from "../node/waiting/isThere";
+import { isThere } from "../node/reading/isThere";
 import type { AppHost } from "./app";
 import type { HistoryStore } from "./historyStore";
 import { benchProbeAndRemember } from "./probe";

@@ -19,7 +19,7 @@ import { UserError } from "../core/userError";
 import type { FitProbe } from "../node/machine/fitProbe";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { findLlamaProgram } from "../node/machine/llamaPrograms";
-import { inTime } from "../node/waiting/inTime";
+import { inTime } from "../node/waiting/within";
 
 /** What a budget is made from besides the model. */
 export interface MemorySetup {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { compareWithBaseline, type BaselineComparison } from "../core/history/baseline";
-import { historyAs, type HistoryFormat } from "../core/history/historyFormats";
+import { historyAs, type HistoryFormat } from "../core/history/exportHistory";
 import { historyVersion, type HistoryRecord } from "../core/history/historyRecord";
 import { importCurves } from "../core/history/importCurves";
 import type { CurveKey } from "../core/prefill/depthCurve";

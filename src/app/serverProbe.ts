@@ -4,7 +4,7 @@ import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { impossibleTokensPerSecond } from "../core/llamaBench/benchRow";
 import { judgeDrift } from "../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../core/bench/probeCurve";
-import { growthOf, planStream } from "../core/bench/probePlan";
+import { relativeGrowth, planStream } from "../core/bench/probePlan";
 import type { StreamPlan } from "../core/bench/probePlan";
 import type { ProbeEnd, ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import { costSteps } from "../core/bench/costSteps";
@@ -118,7 +118,8 @@ class ServerProbe {
     const repeats = firstSeconds <= driftShare * this.#budget;
     const left = this.#budget - spent - (repeats ? firstSeconds : 0);
     const { generatedTokens, generationSeconds } = first.timings;
-    const growth = short.timings && growthOf(spanOf(short.timings), { tokens: head, seconds: firstSeconds });
+    const growth =
+      short.timings && relativeGrowth(spanOf(short.timings), { tokens: head, seconds: firstSeconds });
     const plan = planStream(
       {
         secondsPerToken: firstSeconds / head,

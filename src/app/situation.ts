@@ -10,7 +10,7 @@ import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { Situation } from "../core/report/situation";
 import { say } from "../core/text";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
-import { isThere } from "../node/waiting/isThere";
+import { isThere } from "../node/reading/isThere";
 import { gatherBudgets, type MemorySetup } from "./budgets";
 import type { HistoryStore } from "./historyStore";
 import { absoluteModel, rememberedCurves } from "./probe";

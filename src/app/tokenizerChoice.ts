@@ -5,7 +5,7 @@ import type { ConnectedServer } from "../core/report/situation";
 import { assumedTokenizer } from "../core/tokens/estimateTokens";
 import { calibrated, fingerprinted } from "../node/tokenizer/calibratedTokenizer";
 import type { GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
-import { isThere } from "../node/waiting/isThere";
+import { isThere } from "../node/reading/isThere";
 
 /** Opens the vocabulary of a GGUF. */
 export type OpenVocabulary = (file: string, signal: AbortSignal) => Promise<GgufTokenizer>;

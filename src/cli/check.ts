@@ -16,7 +16,7 @@ import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
 import { readCurve } from "./predict";
-import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
+import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walkFlags";
 
 interface CheckOptions extends WalkFlags, HistoryFlags, ProgramFlags {
   readonly server?: string;

@@ -14,7 +14,7 @@ import { namedServer } from "./access";
 import type { CliCommand } from "./command";
 import { openCaches } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
-import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walk";
+import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walkFlags";
 
 interface CountOptions extends WalkFlags {
   readonly model?: string;

@@ -23,7 +23,7 @@ import { openCaches } from "./kept";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
 import { readCurve } from "./predict";
-import { existing } from "./walk";
+import { existing } from "./walkFlags";
 
 interface LadderFlags {
   readonly server: string;

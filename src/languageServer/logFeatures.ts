@@ -13,7 +13,7 @@ import { explainLine } from "../core/logs/logHover";
 import { logLines, type LogLine } from "../core/logs/logLine";
 import { logPhases, type LogPhase } from "../core/logs/logPhases";
 import { shownName } from "../core/shown";
-import type { Words } from "./translations";
+import type { Translations } from "./translations";
 
 /** What has been read from a log; kept until its text changes. */
 export interface ReadLog {
@@ -29,7 +29,7 @@ export function readLog(text: string): ReadLog {
   return { lines, phases: logPhases(lines), events: explainLines(lines, reader.result()) };
 }
 
-export function logSymbols({ phases, events }: ReadLog, words: Words): DocumentSymbol[] {
+export function logSymbols({ phases, events }: ReadLog, words: Translations): DocumentSymbol[] {
   return phases.map(({ title, first, last }) => ({
     name: words.say(title),
     kind: SymbolKind.Namespace,
@@ -53,7 +53,11 @@ export function logFolding({ phases }: ReadLog): FoldingRange[] {
   );
 }
 
-export function logHover({ lines, events }: ReadLog, { line }: Position, words: Words): Hover | undefined {
+export function logHover(
+  { lines, events }: ReadLog,
+  { line }: Position,
+  words: Translations,
+): Hover | undefined {
   const event = events.find((each) => each.line === line + 1);
   const read = lines[line];
   if (event !== undefined) {

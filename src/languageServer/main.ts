@@ -18,13 +18,13 @@ import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
 import { readScript, scriptDiagnostics, scriptHover, scriptLenses } from "./scriptFeatures";
 import { SectionCosts, type Costed } from "./sectionCosts";
-import { Words } from "./translations";
+import { Translations } from "./translations";
 
 const newsPauseMs = 50;
 
 const connection = createConnection(ProposedFeatures.all);
 const documents = new TextDocuments(TextDocument);
-const words = new Words();
+const words = new Translations();
 const files = new FileFacts(
   {
     modelFacts: (path) => connection.sendRequest<ModelFactsAnswer>(requests.modelFacts, { path }),

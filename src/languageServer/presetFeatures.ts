@@ -37,7 +37,7 @@ import { codeBlock, md, paragraphs } from "../core/markdown";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
 import { shownName, type Shown } from "../core/shown";
-import type { Words } from "./translations";
+import type { Translations } from "./translations";
 
 export const source = "Llama Gauge";
 /** An editor shows no more, and a file with more is no preset. */
@@ -51,7 +51,7 @@ const severities = {
   information: DiagnosticSeverity.Information,
 } as const;
 
-export function diagnosticsOf(findings: readonly Finding[], words: Words): Diagnostic[] {
+export function diagnosticsOf(findings: readonly Finding[], words: Translations): Diagnostic[] {
   return findings
     .slice(0, maxDiagnostics)
     .map(({ severity, code, line, column, endColumn, message, fix }) => ({
@@ -66,7 +66,10 @@ export function diagnosticsOf(findings: readonly Finding[], words: Words): Diagn
 }
 
 /** Quick fixes carried by the diagnostics of a range. */
-export function codeActionsOf({ context, textDocument }: CodeActionParams, words: Words): CodeAction[] {
+export function codeActionsOf(
+  { context, textDocument }: CodeActionParams,
+  words: Translations,
+): CodeAction[] {
   return context.diagnostics.flatMap((diagnostic) => {
     const fix = diagnostic.data as Fix | undefined;
     if (diagnostic.source !== source || fix === undefined) return [];
@@ -91,7 +94,7 @@ export function completionItems(
   preset: Preset,
   { line, character }: Position,
   sources: CompletionSources,
-  words: Words,
+  words: Translations,
 ): CompletionItem[] {
   return completionsAt(preset, line, character, sources).map((item) => ({
     label: shownName(item.label),
@@ -129,7 +132,7 @@ export function hoverOf(
   preset: Preset,
   { line, character }: Position,
   cost: (model: PresetModel) => SectionCost | undefined,
-  words: Words,
+  words: Translations,
 ): Hover | undefined {
   const hover = hoverAt(preset, line, character);
   if (hover === undefined) return undefined;
@@ -194,7 +197,7 @@ export function lensesOf(
   preset: Preset,
   uri: string,
   cost: (model: PresetModel) => SectionCost | undefined,
-  words: Words,
+  words: Translations,
   labels: Readonly<Record<"show" | "probe" | "start" | "copy", Shown>>,
 ): CodeLens[] {
   return preset.models.slice(0, maxLenses).flatMap((model) => {
@@ -223,7 +226,7 @@ export function inlayHintsOf(
   preset: Preset,
   { start, end }: Range,
   cost: (model: PresetModel) => SectionCost | undefined,
-  words: Words,
+  words: Translations,
 ): InlayHint[] {
   return preset.models.flatMap((model) => {
     const entry = entryOf(preset, model, "ctxSize");

@@ -17,7 +17,7 @@ import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
 import { source } from "./presetFeatures";
 import { shownName, together, type Shown } from "../core/shown";
-import type { Words } from "./translations";
+import type { Translations } from "./translations";
 
 const severities = {
   error: DiagnosticSeverity.Error,
@@ -37,7 +37,7 @@ export function readScript(document: TextDocument | undefined): Script | undefin
   return document && script && { document, script, commands: checkCommands(script.text, script.shell) };
 }
 
-export function scriptDiagnostics({ document, commands }: Script, words: Words): Diagnostic[] {
+export function scriptDiagnostics({ document, commands }: Script, words: Translations): Diagnostic[] {
   return commands.flatMap(({ remarks }) =>
     remarks.map(({ severity, code, message, start, end }) => ({
       range: rangeOf(document, start, end),
@@ -57,7 +57,7 @@ export function scriptHover(
   { document, script, commands }: Script,
   position: Position,
   cost: CostOf,
-  words: Words,
+  words: Translations,
 ): Hover | undefined {
   const offset = document.offsetAt(position);
   const found = optionAt(script.text, offset, script.shell);
@@ -76,7 +76,7 @@ export function scriptHover(
 export function scriptLenses(
   { document, commands }: Script,
   cost: CostOf,
-  words: Words,
+  words: Translations,
   labels: Readonly<Record<"probe" | "start" | "check", Shown>>,
 ): CodeLens[] {
   return commands.flatMap((command) => {

@@ -6,7 +6,7 @@ import type { Text } from "../core/text";
 const longestValue = 2000;
 
 /** Puts sentences into the reader's language. */
-export class Words {
+export class Translations {
   private settings: ServerSettings = { trusted: false, locale: "en", translations: {} };
 
   use(settings: ServerSettings): void {

@@ -6,7 +6,7 @@ import type { MemoryDevice } from "../../src/core/memory/devices/memoryDevice";
 import { known } from "../../src/core/known";
 import type { Model } from "../../src/core/model/model";
 import { predict } from "../../src/core/prefill/predict";
-import { knobsOf } from "../../src/core/report/tryableOptions";
+import { tryableOptions } from "../../src/core/report/tryableOptions";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { whatIf, type Judged, type WhatIfSituation } from "../../src/core/report/whatIf";
 import { sampleCurve, sampleReport } from "./sampleReports";
@@ -48,7 +48,7 @@ export function whatIfSample(
     acceptance: { ...acceptance, nCtxPerSlot, answerRoom: nCtxPerSlot - acceptance.promptTokens },
     prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
     curve: sampleCurve,
-    knobs: knobsOf(model, launch, memory, undefined),
+    knobs: tryableOptions(model, launch, memory, undefined),
   });
   return {
     report,

@@ -1,9 +1,9 @@
 import { say } from "../../core/text";
 import type { EstimateRequest } from "../../app/estimates";
 import type { EstimateOutcome, Gauge } from "./gauge";
-import { countingProgressText } from "../../core/report/countingProgressText";
 import { showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { countingProgressText } from "../../core/report/gaugeState";
 
 const patienceMs = 1000;
 

@@ -1,8 +1,8 @@
-import { packOrderNames } from "../../core/report/packOrderName";
 import { say } from "../../core/text";
 import { packOrders, type PackOrder } from "../../core/tokens/packOrder";
 import { pick } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { packOrderNames } from "../../core/report/names";
 
 /** The order that is named, else the one the user picks. */
 export async function choosePackOrder(current: PackOrder, named: unknown): Promise<PackOrder | undefined> {

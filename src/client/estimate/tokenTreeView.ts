@@ -7,15 +7,13 @@ import {
   Uri,
   window,
   type TreeDataProvider,
-  type TreeItem,
+  TreeItem,
   type TreeView,
 } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";
 import { crashRiskName, crashRiskText, riskyFiles } from "../../core/report/crashRisk";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { skipReasonText } from "../../core/report/skipReasonText";
 import { nothingShown, shownName, together } from "../../core/shown";
-import { fileKindName } from "../../core/report/fileKindName";
 import { count, percent, say, type Text } from "../../core/text";
 import type { SkippedFile } from "../../core/files/files";
 import { tokenTree, type TokenNode } from "../../core/tokens/tokenTree";
@@ -23,6 +21,7 @@ import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { describeView, treeItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { skipReasonText, fileKindName } from "../../core/report/names";
 
 type Row =
   | { readonly kind: "node"; readonly node: TokenNode }

@@ -8,10 +8,10 @@ import type { CommandId } from "../editor/commandIds";
 import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 import type { ServerStarter } from "../servers/serverStarter";
-import { presetTarget, putIntoPreset } from "./presetChange";
+import { presetTarget, putIntoPreset } from "./presetTarget";
 
 /** What can be done with a change that was tried on a report. */
-export async function whatIfActions(
+export async function offeredActions(
   shown: Estimated,
   starter: ServerStarter,
 ): Promise<readonly WhatIfAction[]> {

@@ -4,7 +4,7 @@ import type { Estimated } from "../../core/report/situation";
 import { whatIf } from "../../core/report/whatIf";
 import type { Gauge } from "../estimate/gauge";
 import type { ServerStarter } from "../servers/serverStarter";
-import { doWithChange, whatIfActions } from "./whatIfActions";
+import { doWithChange, offeredActions } from "./whatIfActions";
 
 /** Keeps the page's what-if up to date with the report it is tried on. */
 export class WhatIfPanel {
@@ -62,7 +62,7 @@ export class WhatIfPanel {
   private async answerOn(shown: Estimated, change: LaunchChange): Promise<WhatIfAnswer | undefined> {
     if (changedOptions(change).length === 0) return undefined;
     const report = whatIf(shown.report, shown.situation, change);
-    return report && { change, report, actions: await whatIfActions(shown, this.starter) };
+    return report && { change, report, actions: await offeredActions(shown, this.starter) };
   }
 
   /** A tenth of a second of work: only while the table is open, and not for changes it shows anyway. */

@@ -2,7 +2,7 @@ import type { Speed } from "../../app/speed";
 import { variedOptions, type VariedOption } from "../../core/bench/comparisonArms";
 import { answersUnchecked } from "../../core/bench/comparison";
 import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
-import { measurementProgressText } from "../../core/bench/measurementProgressText";
+import { measurementProgressText } from "../../core/bench/probeReport";
 import type { ComparisonChoice } from "../../core/bench/comparisonSetup";
 import type { ComparisonResult } from "../../core/bench/comparison";
 import { say, seconds, type Text } from "../../core/text";

@@ -1,5 +1,5 @@
 import type { ProbeCallbacks } from "../../app/estimates";
-import { measurementProgressText } from "../../core/bench/measurementProgressText";
+import { measurementProgressText } from "../../core/bench/probeReport";
 import { planText } from "../../core/bench/probePlan";
 import type { ProbeReport } from "../../core/bench/probeReport";
 import { count, say, seconds, type Text } from "../../core/text";

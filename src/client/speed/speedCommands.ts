@@ -1,7 +1,7 @@
 import { commands, Uri, window } from "vscode";
 import type { Speed } from "../../app/speed";
 import type { RecordedBaseline } from "../../core/history/baseline";
-import { historyFormats, type HistoryFormat } from "../../core/history/historyFormats";
+import { historyFormats, type HistoryFormat } from "../../core/history/exportHistory";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import type { CurveKey } from "../../core/prefill/depthCurve";

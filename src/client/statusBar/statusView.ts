@@ -1,17 +1,15 @@
 import { formatBytes, formatNumber } from "../../core/format";
 import { valueOf } from "../../core/known";
 import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memoryReport";
-import type { LiveMemory, LiveServer } from "../../core/memory/devices/liveMemory";
-import { reportOf } from "../../core/report/gaugeState";
-import { countingProgressText } from "../../core/report/countingProgressText";
+import type { LiveMemory, ServerMemory } from "../../core/memory/devices/liveMemory";
+import { reportOf, type GaugeState, countingProgressText } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import type { GaugeState } from "../../core/report/gaugeState";
-import { modelName } from "../../core/report/modelName";
 import { commandLink, inLine, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
 import { icon, shownName, together, type Shown } from "../../core/shown";
 import { bytes, count, say, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import type { EditorTokens } from "../estimate/editorTokens";
+import { modelName } from "../../core/report/names";
 
 export interface StatusView {
   /** With VS Code's `$(icon)` notation. */
@@ -268,7 +266,7 @@ function liveTooltip({ at, devices, host, server }: LiveMemory, write: Write, lo
 }
 
 function heldBy(
-  { residentBytes, devices }: LiveServer,
+  { residentBytes, devices }: ServerMemory,
   name: string,
   isHost: boolean,
   locale: string,

@@ -48,7 +48,7 @@ const leastDepth = 2048;
 const deepestUseful = 65_536;
 
 /** Growth from the times of two cold prompts, the longer about four times the shorter; a guess where they say nothing. */
-export function growthOf(
+export function relativeGrowth(
   short: { readonly tokens: number; readonly seconds: number },
   long: { readonly tokens: number; readonly seconds: number },
 ): number | undefined {

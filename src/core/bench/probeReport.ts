@@ -1,5 +1,5 @@
 import type { DepthCurve } from "../prefill/depthCurve";
-import type { Text } from "../text";
+import { seconds, say, type Text } from "../text";
 import type { Drift } from "./drift";
 import type { MonitorReport } from "../monitor/monitorSample";
 import type { CostStep } from "./costSteps";
@@ -28,4 +28,17 @@ export interface ProbeProgress {
   readonly share: number;
   readonly remainingSeconds: number;
   readonly depth: number;
+}
+
+/** How far a measurement is, in words. */
+export function measurementProgressText({ phase, remainingSeconds }: ProbeProgress): Text {
+  switch (phase) {
+    case "preparing":
+    case "feasibility":
+      return say`Reading the first tokens to see what it costs; at most ${seconds(remainingSeconds)} in all.`;
+    case "measuring":
+      return say`${seconds(remainingSeconds)} to go.`;
+    case "closing":
+      return say`Checking that nothing has changed meanwhile.`;
+  }
 }

@@ -98,3 +98,16 @@ export function historyAsMarkdown(records: readonly HistoryRecord[]): string {
 export function historyAsJson(records: readonly HistoryRecord[]): string {
   return `${JSON.stringify(records, null, 2)}\n`;
 }
+
+export const historyFormats = ["md", "csv", "json"] as const;
+export type HistoryFormat = (typeof historyFormats)[number];
+
+const writers: Readonly<Record<HistoryFormat, (records: readonly HistoryRecord[]) => string>> = {
+  md: historyAsMarkdown,
+  csv: historyAsCsv,
+  json: historyAsJson,
+};
+
+export function historyAs(format: HistoryFormat, records: readonly HistoryRecord[]): string {
+  return writers[format](records);
+}

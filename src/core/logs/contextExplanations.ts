@@ -1,7 +1,7 @@
 import { isQuantised, pad256 } from "../launch/launchRules";
 import { bytes, count, say } from "../text";
 import type { Explanation } from "./logEvent";
-import { mebibytes } from "./logLine";
+import { parseMebibytes } from "./logLine";
 
 const tokens = (text: string | undefined) => count(Number(text ?? 0));
 
@@ -249,7 +249,7 @@ export const contextExplanations: readonly Explanation[] = [
     severity: "information",
     pattern: /(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
     explain: (match, _line, { facts }) => {
-      const size = mebibytes(match[2] ?? "");
+      const size = parseMebibytes(match[2] ?? "");
       if (facts.contexts[0]?.flashAttn !== "off" || size < 2 ** 30) return undefined;
       return {
         cause: say`Without flash attention the attention scores need ${bytes(size)} on ${match[1] ?? ""}; they grow with the context, wherever the KV cache itself is.`,
@@ -280,7 +280,7 @@ export const contextExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /(\S+)\s+compute buffer size of ([\d.]+) MiB, does not match expectation of ([\d.]+) MiB/,
     explain: (match) => ({
-      cause: say`While working, the compute buffer on ${match[1] ?? ""} became ${bytes(mebibytes(match[2] ?? ""))} instead of ${bytes(mebibytes(match[3] ?? ""))}.`,
+      cause: say`While working, the compute buffer on ${match[1] ?? ""} became ${bytes(parseMebibytes(match[2] ?? ""))} instead of ${bytes(parseMebibytes(match[3] ?? ""))}.`,
       remedy: say`Leave more room on this device than the start suggests (-fitt).`,
     }),
   },

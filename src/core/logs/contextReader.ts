@@ -1,5 +1,5 @@
 import type { DeviceBytes, LoggedContext, LoggedKvCache, LoggedRecurrentState } from "./logFacts";
-import { mebibytes } from "./logLine";
+import { parseMebibytes } from "./logLine";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -71,7 +71,7 @@ export class ContextReader {
   }
 
   buffer(kind: string, device: string, size: string): void {
-    const bytes = mebibytes(size);
+    const bytes = parseMebibytes(size);
     if (kind === "KV") this.kvDevices.push({ device, bytes });
     else if (kind === "RS") this.recurrentDevices.push({ device, bytes });
     else if (kind === "output") this.output.set(device, bytes);
@@ -105,7 +105,7 @@ export class ContextReader {
     const shape = /\(\s*(\d+) cells,\s*(\d+) layers,\s*(\d+)\s*(?:\/\s*(\d+)\s*)?seqs/.exec(text);
     const [typeK, k] = part(text, "K");
     const [typeV, v] = part(text, "V");
-    const whole = mebibytes(size);
+    const whole = parseMebibytes(size);
     const name = this.kv.some(({ cache }) => cache === this.cacheName)
       ? `${this.cacheName} ${this.kv.length + 1}`
       : this.cacheName;
@@ -131,7 +131,7 @@ export class ContextReader {
       shape === null
         ? {}
         : { cells: Number(shape[1]), layers: Number(shape[2]), sequences: Number(shape[3]) };
-    this.recurrent = { bytes: mebibytes(size), ...numbers, devices: this.recurrentDevices };
+    this.recurrent = { bytes: parseMebibytes(size), ...numbers, devices: this.recurrentDevices };
     this.recurrentDevices = [];
   }
 }
@@ -140,7 +140,7 @@ const onOff = (word: string): string => (word === "enabled" ? "on" : "off");
 
 function part(text: string, name: "K" | "V"): [type: string | undefined, bytes: number | undefined] {
   const found = new RegExp(`\\b${name} \\((\\w+)\\):\\s*([\\d.,]+) Mi?B`).exec(text);
-  return [found?.[1], found?.[2] === undefined ? undefined : mebibytes(found[2])];
+  return [found?.[1], found?.[2] === undefined ? undefined : parseMebibytes(found[2])];
 }
 
 function entries(map: ReadonlyMap<string, number>): DeviceBytes[] {

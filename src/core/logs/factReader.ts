@@ -2,8 +2,8 @@ import { joinCommandLine } from "../scripts/joinCommandLine";
 import { maskSecrets } from "../launch/maskSecrets";
 import { splitCommandLine } from "../scripts/splitCommandLine";
 import { ContextReader, defined } from "./contextReader";
-import type { BreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
-import { mebibytes, type LogLine } from "./logLine";
+import type { LoggedBreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
+import { parseMebibytes, type LogLine } from "./logLine";
 
 /** Of a long log only the last requests are kept. */
 const maxRequests = 1000;
@@ -19,7 +19,7 @@ export class FactReader {
   private offloadedLayers: LogFacts["offloadedLayers"];
   private contexts: ContextReader[] = [];
   private slots: LogFacts["slots"];
-  private breakdown: BreakdownRow[] = [];
+  private breakdown: LoggedBreakdownRow[] = [];
   private fitContext: LogFacts["fitContext"];
   private url: string | undefined;
   private loaded = false;
@@ -121,18 +121,23 @@ export class FactReader {
     const listed = /^(?:cmn\s+\S+ )?(?:\w+: )?\s*- (\S+)\s*: (.+) \((\d+) MiB, (\d+) MiB free\)/.exec(text);
     if (listed !== null) {
       const [, name = "", description = "", total = "", free = ""] = listed;
-      const sizes = { totalBytes: mebibytes(total), freeBytes: mebibytes(free) };
+      const sizes = { totalBytes: parseMebibytes(total), freeBytes: parseMebibytes(free) };
       this.devices.set(name, { name, description, ...sizes });
     }
     const used = /using device (\S+) \((.+?)\)(?: \([^)]*\))? - (\d+) MiB free/.exec(text);
     if (used !== null) {
       const [, name = "", description = "", free = ""] = used;
-      this.devices.set(name, { description, ...this.devices.get(name), name, freeBytes: mebibytes(free) });
+      this.devices.set(name, {
+        description,
+        ...this.devices.get(name),
+        name,
+        freeBytes: parseMebibytes(free),
+      });
     }
     const cuda = /^\s*Device (\d+): (.+?), compute capability [\d.]+(?:.*?VRAM: (\d+) MiB)?/.exec(text);
     if (cuda !== null && !this.devices.has(`CUDA${cuda[1] ?? ""}`)) {
       const name = `CUDA${cuda[1] ?? ""}`;
-      const totalBytes = cuda[3] === undefined ? undefined : mebibytes(cuda[3]);
+      const totalBytes = cuda[3] === undefined ? undefined : parseMebibytes(cuda[3]);
       this.devices.set(name, { name, description: cuda[2] ?? "", ...defined({ totalBytes }) });
     }
   }
@@ -154,7 +159,7 @@ export class FactReader {
       this.contexts = [];
       this.weights = new Map();
     }
-    this.weights.set(device, (this.weights.get(device) ?? 0) + mebibytes(size));
+    this.weights.set(device, (this.weights.get(device) ?? 0) + parseMebibytes(size));
   }
 
   private readKv(text: string): void {
@@ -240,13 +245,13 @@ export class FactReader {
     const [, device = "", total, free, self = "", model = "", context = "", compute = "", rest] = row;
     this.breakdown.push({
       device: device.replace(/ \(.*\)$/, ""),
-      ...defined({ totalBytes: total && mebibytes(total), freeBytes: free && mebibytes(free) }),
-      selfBytes: mebibytes(self),
-      modelBytes: mebibytes(model),
-      contextBytes: mebibytes(context),
-      computeBytes: mebibytes(compute),
-      ...defined({ unaccountedBytes: rest && mebibytes(rest) }),
-    } as BreakdownRow);
+      ...defined({ totalBytes: total && parseMebibytes(total), freeBytes: free && parseMebibytes(free) }),
+      selfBytes: parseMebibytes(self),
+      modelBytes: parseMebibytes(model),
+      contextBytes: parseMebibytes(context),
+      computeBytes: parseMebibytes(compute),
+      ...defined({ unaccountedBytes: rest && parseMebibytes(rest) }),
+    } as LoggedBreakdownRow);
   }
 
   private readRequest({ text, number }: LogLine): void {

@@ -70,7 +70,7 @@ export interface LoggedModel {
 }
 
 /** Row of llama.cpp's memory breakdown table. */
-export interface BreakdownRow {
+export interface LoggedBreakdownRow {
   readonly device: string;
   readonly totalBytes?: number;
   readonly freeBytes?: number;
@@ -109,7 +109,7 @@ export interface LogFacts {
   readonly offloadedLayers?: { readonly offloaded: number; readonly total: number };
   readonly contexts: readonly LoggedContext[];
   readonly slots?: { readonly count: number; readonly nCtx?: number; readonly unified?: boolean };
-  readonly breakdown: readonly BreakdownRow[];
+  readonly breakdown: readonly LoggedBreakdownRow[];
   /** `-fit` reduced the context. */
   readonly fitContext?: { readonly from: number; readonly to: number };
   readonly url?: string;

@@ -1,12 +1,12 @@
 import { bytes, count, say, tokensPerSecond, type Text } from "../text";
-import { mebibytes, type LogLine } from "./logLine";
+import { parseMebibytes, type LogLine } from "./logLine";
 
 interface Reader {
   readonly pattern: RegExp;
   readonly explain: (match: RegExpExecArray) => Text;
 }
 
-const size = (text: string | undefined) => bytes(mebibytes(text ?? "0"));
+const size = (text: string | undefined) => bytes(parseMebibytes(text ?? "0"));
 
 const readers: readonly Reader[] = [
   {
@@ -40,7 +40,7 @@ const readers: readonly Reader[] = [
     pattern:
       /size\s*=\s*([\d.,]+) MiB \(\s*(\d+) cells,\s*(\d+) layers,\s*(\d+)\s*\/\s*(\d+)\s*seqs\), K \((\w+)\)/,
     explain: ([, whole, cells = "0", layers = "0", sequences = "0", streams = "1"]) => {
-      const total = mebibytes(whole ?? "0");
+      const total = parseMebibytes(whole ?? "0");
       const perToken = total / (Number(cells) * Number(streams));
       return say`KV cache: ${count(Number(cells))} cells in ${count(Number(layers))} layers, ${count(Number(streams))} streams for ${count(Number(sequences))} sequences; ${bytes(perToken)} per token.`;
     },

@@ -90,6 +90,6 @@ export function logLines(text: string): LogLine[] {
 }
 
 /** "256.00" or "256,00" MiB in bytes. */
-export function mebibytes(text: string): number {
+export function parseMebibytes(text: string): number {
   return Math.round(Number(text.replace(",", ".")) * 2 ** 20);
 }

@@ -1,7 +1,7 @@
 import { isQuantised } from "../launch/launchRules";
 import { bytes, count, say, type Text } from "../text";
 import type { Explained, Explanation, LogView } from "./logEvent";
-import { mebibytes, type LogLine } from "./logLine";
+import { parseMebibytes, type LogLine } from "./logLine";
 
 const mib = 2 ** 20;
 
@@ -84,7 +84,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /allocating ([\d.]+) MiB on device (\d+): \w+ failed: out of memory/,
     explain: (match, line, log) =>
-      deviceMemory(mebibytes(noted(match[1])), `device ${noted(match[2])}`, line, log),
+      deviceMemory(parseMebibytes(noted(match[1])), `device ${noted(match[2])}`, line, log),
   },
   {
     kind: "addressSpace",
@@ -223,7 +223,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /cache state: (\d+) prompts?, ([\d.]+) MiB \(limits: ([\d.]+) MiB/,
     explain: (match) => {
-      const [size, limit] = [mebibytes(noted(match[2])), mebibytes(noted(match[3]))];
+      const [size, limit] = [parseMebibytes(noted(match[2])), parseMebibytes(noted(match[3]))];
       if (!(size > limit && limit > 0)) return undefined;
       return {
         cause: say`The prompt cache in main memory holds ${bytes(size)}, more than its limit of ${bytes(limit)}: one conversation with its context checkpoints is kept whole.`,
@@ -236,7 +236,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /failed to allocate ([\d.]+) MiB of pinned memory/,
     explain: (match) => ({
-      cause: say`${bytes(mebibytes(noted(match[1])))} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
+      cause: say`${bytes(parseMebibytes(noted(match[1])))} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
       remedy: say`Lower -ub or -c, use one device (-sm none) instead of a pipeline of several, or free main memory.`,
     }),
   },

@@ -72,7 +72,7 @@ export function contextPlan(
   const wanted = wantsFlashAttention(model, options, build);
   // a quantised V needs it: where the devices cannot, the CPU does it
   const possible =
-    options.flashAttn === "on" || isQuantised(typeV) || allDoFlash(model, typeK, typeV, backends);
+    options.flashAttn === "on" || isStoredInBlocks(typeV) || allDoFlash(model, typeK, typeV, backends);
   const few = build === undefined || build >= firstBuildWithFewOutputs;
   const rows = Math.min(batch, slot.slots * (1 + draftMax));
   return {
@@ -116,4 +116,4 @@ function wantsFlashAttention(model: Model, options: LaunchOptions, build: number
 export const f16: GgmlType = { name: "f16", blockValues: 1, blockBytes: 2 };
 
 /** Stored in blocks of several values. */
-export const isQuantised = (type: GgmlType): boolean => type.blockValues > 1;
+export const isStoredInBlocks = (type: GgmlType): boolean => type.blockValues > 1;

@@ -133,3 +133,9 @@ function words(value: unknown): string {
   if (Array.isArray(value)) return value.map(words).join(" ");
   return JSON.stringify(value);
 }
+
+/** Seconds if the speed of the first span held for ever: what dividing by a short prompt's speed says. For contrast. */
+export function naiveSeconds(curve: DepthCurve, tokens: number): number {
+  const [first] = curve.points;
+  return first === undefined ? Number.NaN : (tokens * first.seconds) / first.tokens;
+}

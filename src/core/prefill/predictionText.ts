@@ -1,6 +1,5 @@
 import { count, say, seconds, tokensPerSecond } from "../text";
 import type { Quantity, Text } from "../text";
-import { ageText } from "./ageText";
 import type { Prediction } from "./prediction";
 import type { PromptKeeping, SecondQuestion } from "./secondQuestion";
 
@@ -38,4 +37,18 @@ function rereadText({ memory, forgets }: PromptKeeping, again: Quantity): Text {
     case "recurrent":
       return say`Another question about the same text reads ${again} tokens again (recurrent state is kept at checkpoints only)`;
   }
+}
+
+/** Two clocks of one machine differ by less. */
+const aheadSeconds = 120;
+
+/** How long ago something was measured; after a clock was set back, nobody knows. */
+function ageText(ageSeconds: number): Text {
+  if (ageSeconds < -aheadSeconds) return say`at an unknown time (this clock was set back)`;
+  const minutes = Math.round(ageSeconds / 60);
+  if (minutes < 2) return say`just now`;
+  if (minutes < 100) return say`${count(minutes)} minutes ago`;
+  const hours = Math.round(ageSeconds / 3600);
+  if (hours < 36) return say`${count(hours)} hours ago`;
+  return say`${count(Math.round(ageSeconds / 86400))} days ago`;
 }

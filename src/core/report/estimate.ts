@@ -11,7 +11,7 @@ import { packText, rawText, type PackTemplate } from "../tokens/pack";
 import type { GaugeReport, ModelSummary, ReportSubject } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
 import { judgement } from "./judgement";
-import { knobsOf, type Knobs } from "./tryableOptions";
+import { tryableOptions, type TryableOptions } from "./tryableOptions";
 import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./promptCount";
 import type { ConnectedServer, Situation } from "./situation";
 
@@ -149,10 +149,15 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
 }
 
 /** What can be tried; nothing where there is no model to try it on. */
-function knobsOfSituation({ server, model, launch, memory, budgets }: Situation): Knobs | undefined {
+function knobsOfSituation({ server, model, launch, memory, budgets }: Situation): TryableOptions | undefined {
   if (!model.known || !memory.known || budgets === undefined) return undefined;
   const build = valueOf(server)?.facts.build;
-  return knobsOf(model.value, launch, memory.value, build === undefined ? undefined : buildNumber(build));
+  return tryableOptions(
+    model.value,
+    launch,
+    memory.value,
+    build === undefined ? undefined : buildNumber(build),
+  );
 }
 
 function modelSummary({ server, model }: Situation): Known<ModelSummary> {

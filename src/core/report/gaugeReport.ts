@@ -12,7 +12,7 @@ import type { Provenance } from "../provenance";
 import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
-import type { Knobs } from "./tryableOptions";
+import type { TryableOptions } from "./tryableOptions";
 
 export interface ModelSummary {
   readonly name: string;
@@ -74,7 +74,7 @@ export interface GaugeReport {
   /** What counting the prompt left open; among the reasons of `acceptance`, too. */
   readonly notes: readonly Text[];
   /** What can be tried with `whatIf`; absent where nothing can. */
-  readonly knobs?: Knobs;
+  readonly knobs?: TryableOptions;
   /** Paths of files that are counted but not in the prompt. */
   readonly leftOut?: readonly string[];
   readonly verdict: Verdict;

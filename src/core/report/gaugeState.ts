@@ -1,4 +1,4 @@
-import type { Text } from "../text";
+import { say, count, type Text } from "../text";
 import type { GaugeReport } from "./gaugeReport";
 
 export interface EstimateProgress {
@@ -31,4 +31,12 @@ export function reportOf(state: GaugeState): GaugeReport | undefined {
     case "failed":
       return state.last;
   }
+}
+
+/** How far counting is, in words. */
+export function countingProgressText({ filesDone, tokens }: EstimateProgress): Text {
+  if (filesDone === 0) return say`Listing files …`;
+  return filesDone === 1
+    ? say`${count(tokens)} tokens in 1 file …`
+    : say`${count(tokens)} tokens in ${count(filesDone)} files …`;
 }

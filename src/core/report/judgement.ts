@@ -62,7 +62,10 @@ export function judgement(input: JudgementInput): Judgement {
 }
 
 /** What speed a report was judged by. */
-export function speedOf({ curve, prefill }: Pick<GaugeReport, "curve" | "prefill">): JudgementInput["speed"] {
+export function judgedSpeed({
+  curve,
+  prefill,
+}: Pick<GaugeReport, "curve" | "prefill">): JudgementInput["speed"] {
   if (curve !== undefined) return curve;
   if (prefill.known) throw new Error("a prediction without a curve");
   return { unmeasured: prefill.reason };

@@ -6,18 +6,18 @@ import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
 
 /** The launch options a reader can try on a report: how each stands, and what it can be. */
-export interface Knobs {
+export interface TryableOptions {
   readonly now: Readonly<Record<Exclude<ChangeField, "gpuLayers" | "nCpuMoe">, string>>;
   /** `-c` in ascending order, the present one among them. */
   readonly contexts: readonly number[];
   readonly ubatches: readonly number[];
   /** Absent without a GPU. `now` absent: llama-server decides. */
-  readonly gpuLayers?: LayerKnob;
+  readonly gpuLayers?: LayerRange;
   /** Absent without a GPU or experts. */
-  readonly nCpuMoe?: LayerKnob;
+  readonly nCpuMoe?: LayerRange;
 }
 
-export interface LayerKnob {
+export interface LayerRange {
   readonly now?: number;
   readonly most: number;
 }
@@ -29,12 +29,12 @@ const steps = [1, 1.25, 1.5, 1.75];
 const usualContext = 131_072;
 
 /** The knobs of a launch, as the context that is really made says it: `-c` not given is the whole training context. */
-export function knobsOf(
+export function tryableOptions(
   model: Model,
   launch: LaunchOptions,
   { context, devices }: MemoryReport,
   build: number | undefined,
-): Knobs {
+): TryableOptions {
   const plan = contextPlan(model, launch, build, "server");
   const most = (model.contextLength || usualContext) * plan.slot.streams;
   const blocks = model.layers.length;

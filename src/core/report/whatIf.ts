@@ -9,7 +9,7 @@ import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
 import type { Situation } from "./situation";
 import type { GaugeReport } from "./gaugeReport";
-import { judgement, speedOf, type JudgementInput } from "./judgement";
+import { judgement, judgedSpeed, type JudgementInput } from "./judgement";
 
 /** What is needed to try other launch options; everything of it is in memory. */
 export type WhatIfSituation = Pick<
@@ -42,7 +42,7 @@ export function whatIf(
   const { tokens: _, curve: __, origin, second: ___, ...rest } = report;
   const flags = speedFlags(launch);
   const same = flags === speedFlags(situation.launch);
-  const speed = same ? speedOf(report) : speedWith(situation.curveOf?.(launch) ?? unmeasured);
+  const speed = same ? judgedSpeed(report) : speedWith(situation.curveOf?.(launch) ?? unmeasured);
   const from = same ? origin : report.curves?.find((each) => each.curve === speed)?.origin;
   return {
     ...rest,

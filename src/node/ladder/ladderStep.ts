@@ -5,7 +5,7 @@ import { readAnswer, withoutThinking } from "../../core/ladder/score/readAnswer"
 import type { LadderPlan } from "../../core/ladder/plan/plan";
 import type { LadderStep, SystemFailure } from "../../core/ladder/score/record";
 import { codeInvalid, invalidBecause, scoreCanaries } from "../../core/ladder/score/scoring";
-import { looksLikeOutOfMemory } from "../../core/ladder/diagnosis/systemFailure";
+import { looksLikeOutOfMemory } from "../../core/ladder/diagnosis/outOfMemory";
 import type { PlannedStep } from "../../core/ladder/score/steps";
 import { progressSpans, type PrefillProgress } from "../../core/prefill/liveEta";
 import { AnswerFailed, type Answer, type LadderServer } from "./ladderServer";

@@ -4,7 +4,7 @@ import type { BenchRow } from "../../core/llamaBench/benchRow";
 import { curvesOf } from "../../core/llamaBench/benchCurve";
 import { judgeDrift } from "../../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../../core/bench/probeCurve";
-import { growthOf, planBench } from "../../core/bench/probePlan";
+import { relativeGrowth, planBench } from "../../core/bench/probePlan";
 import type { BenchPlan, Feasibility } from "../../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
 import { costSteps } from "../../core/bench/costSteps";
@@ -135,7 +135,7 @@ async function feasibility(
   const growth =
     shortSeconds === undefined
       ? undefined
-      : growthOf({ tokens: head / 4, seconds: shortSeconds }, { tokens: head, seconds: promptSeconds });
+      : relativeGrowth({ tokens: head / 4, seconds: shortSeconds }, { tokens: head, seconds: promptSeconds });
   return {
     run,
     seen: {

@@ -1,6 +1,6 @@
 import { execa } from "execa";
-import type { LiveServer } from "../../core/memory/devices/liveMemory";
-import { inTime } from "../waiting/inTime";
+import type { ServerMemory } from "../../core/memory/devices/liveMemory";
+import { inTime } from "../waiting/within";
 
 /**
  * One line of JSON for each process that is asked for, from one PowerShell for the whole watch. CIM classes, unlike
@@ -23,7 +23,7 @@ export class WindowsProcessMemory {
   private asked:
     { readonly shell: ReturnType<typeof start>; readonly lines: AsyncIterator<unknown> } | undefined;
 
-  async of(pid: number): Promise<LiveServer | undefined> {
+  async of(pid: number): Promise<ServerMemory | undefined> {
     this.asked ??= startAsking();
     this.asked.shell.stdin.write(`${pid}\n`);
     const line = await inTime(this.asked.lines.next(), patience);
@@ -55,7 +55,7 @@ const start = () =>
  * `{"resident":bytes,"gpu":["pid_1234_luid_0x…_phys_0 bytes"]}`. A GPU there is named by a number that no backend of
  * llama.cpp shows, so that all are one. undefined where the process is gone.
  */
-export function parseProcessMemory(line: string, pid: number): LiveServer | undefined {
+export function parseProcessMemory(line: string, pid: number): ServerMemory | undefined {
   let reading: { resident?: unknown; gpu?: unknown };
   try {
     reading = JSON.parse(line) as typeof reading;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { execa } from "execa";
-import type { LiveDevice, LiveMemory, LiveServer } from "../../core/memory/devices/liveMemory";
+import type { LiveDevice, LiveMemory, ServerMemory } from "../../core/memory/devices/liveMemory";
 import { hostMemory } from "./hostMemory";
 import { linuxDevices, type LinuxDevice, type LinuxRoots } from "./linuxDevices";
 import { nvidiaDevices, nvidiaQuery, parseNvidiaLine } from "./nvidiaDevices";
@@ -119,7 +119,7 @@ class Looker {
     pid: number,
     cards: readonly LinuxDevice[],
     signal: AbortSignal,
-  ): Promise<LiveServer | undefined> {
+  ): Promise<ServerMemory | undefined> {
     if (this.windows !== undefined) return this.windows.of(pid);
     if (process.platform !== "linux") {
       const residentBytes = await residentOfPs(pid, signal);

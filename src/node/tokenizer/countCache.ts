@@ -7,7 +7,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { CountCache, KeptFile, KeptText, KnownText } from "../../core/tokens/keptCount";
 import type { FileRef } from "../../core/files/files";
 import { readLine, writeLine, type CacheLine } from "./countCacheLines";
-import { keyOf } from "../reading/textKey";
+import { keyOf } from "./textKey";
 
 /** Of the format below. Other versions are ignored and written anew. */
 const version = 2;

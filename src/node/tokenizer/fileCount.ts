@@ -3,7 +3,7 @@ import type { Kernel, TokenizeOptions } from "../../core/tokens/kernel/kernel";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import { isNotebook, notebookText } from "../../core/files/notebookText";
 import { lookAt } from "../../core/tokens/textLook";
-import { keyOf } from "../reading/textKey";
+import { keyOf } from "./textKey";
 import { decodeFile } from "../reading/decodeFile";
 import { readDirectly, skip, unreadable } from "../reading/readDirectly";
 

@@ -8,7 +8,7 @@ import type { CountedText, TokenizerIdentity } from "../../core/tokens/tokenCoun
 import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessages";
 import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
-import { keyOf } from "../reading/textKey";
+import { keyOf } from "./textKey";
 import { mostReadBytes } from "../reading/readDirectly";
 import { TimeLimitError, within } from "../waiting/within";
 

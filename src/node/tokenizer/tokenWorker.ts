@@ -6,7 +6,7 @@ import { notebookText } from "../../core/files/notebookText";
 import { UserError } from "../../core/userError";
 import { countFile } from "./fileCount";
 import type { TokenAnswer, TokenReply, TokenRequest, TokenTask } from "./tokenWorkerMessages";
-import { openVocabulary } from "./vocabularyCache";
+import { loadVocabulary } from "./vocabularyCache";
 
 /** Answers token requests on a port, one after the other. */
 export function serveTokens(port: MessagePort): void {
@@ -59,7 +59,7 @@ function answer(
 ): TokenAnswer {
   switch (task.kind) {
     case "open": {
-      const opened = openVocabulary(task.file, task.cacheDir);
+      const opened = loadVocabulary(task.file, task.cacheDir);
       const { block: shared, vocabulary } = opened;
       const splitsByRegex = settingsOf(vocabulary.keys).pre?.recursive ?? false;
       const fingerprint = fingerprintOf(shared);

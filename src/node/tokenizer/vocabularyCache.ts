@@ -18,7 +18,7 @@ import { compileVocabulary, type CompiledVocabulary } from "../../core/tokens/ke
 import { readVocabulary } from "./vocabularyFile";
 
 /** A vocabulary that is ready, in memory that threads can share. */
-export interface OpenVocabulary {
+export interface LoadedVocabulary {
   readonly block: SharedArrayBuffer;
   readonly vocabulary: CompiledVocabulary;
 }
@@ -34,7 +34,7 @@ const suffix = ".vocabulary";
  * error. Synchronous: call it off the main thread.
  * @throws UserError as `readVocabulary` and `compileVocabulary` do.
  */
-export function openVocabulary(file: string, folder: string | undefined): OpenVocabulary {
+export function loadVocabulary(file: string, folder: string | undefined): LoadedVocabulary {
   const kept = folder === undefined ? undefined : path.join(folder, keyOf(file) + suffix);
   const known = kept === undefined ? undefined : read(kept);
   if (known) return known;
@@ -51,7 +51,7 @@ function keyOf(file: string): string {
   return createHash("sha256").update(identity).digest("hex").slice(0, 32);
 }
 
-function read(kept: string): OpenVocabulary | undefined {
+function read(kept: string): LoadedVocabulary | undefined {
   let file: number;
   try {
     file = openSync(kept, "r");

@@ -1,7 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { fileKindName } from "../../core/report/fileKindName";
+import { fileKindName, packOrderNames } from "../../core/report/names";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { packOrderNames } from "../../core/report/packOrderName";
 import { count, say } from "../../core/text";
 import { fileKinds, type FileKind } from "../../core/files/fileKinds";
 import { packOrders } from "../../core/tokens/packOrder";

@@ -18,9 +18,9 @@ import {
   freeText,
   machineText,
   purposeText,
-  readText,
+  readingText,
   troubleText,
-  writeText,
+  writingText,
 } from "../charts/ladderFacts";
 import { card, commandButton, dataTable, missing, provenancePill, type Cell } from "./parts";
 import type { View } from "../view/view";
@@ -198,8 +198,8 @@ function rungTable(view: View, rungs: readonly RungResult[]): TemplateResult {
       worstRun === undefined ? "" : `${worstRun.correct}/${worstRun.of}`,
       `${rung.twins}`,
       constraints === undefined ? "" : `${constraints.kept}/${constraints.of}`,
-      readText(rung) ?? "",
-      writeText(rung) ?? "",
+      readingText(rung) ?? "",
+      writingText(rung) ?? "",
       certaintyText(rung),
       freeText(rung) ?? "",
       machineText(rung),

@@ -3,7 +3,7 @@ import type { HostExtra, KvCacheReport, MemoryReport } from "../../core/memory/b
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { bytes, count, say, type Text } from "../../core/text";
 import { deviceBars } from "../charts/deviceBars";
-import { contextTable } from "./contextTable";
+import { contextTableView } from "./contextTableView";
 import { deviceTable } from "./deviceTable";
 import { liveMemory } from "./liveMemoryLine";
 import { memorySources } from "./memorySources";
@@ -49,7 +49,7 @@ function budget(view: View, report: GaugeReport, memory: MemoryReport, width: nu
     ${memory.warnings.map((warning) => html`<p class="warning">${words(warning.message)}</p>`)}
     ${explanation(view, memory)}
     ${memory.kv.length === 0 ? nothing : kvTable(view, memory.kv, memory.recurrentBytes)}
-    ${memorySources(view, memory)} ${report.knobs === undefined ? nothing : contextTable(view)}`;
+    ${memorySources(view, memory)} ${report.knobs === undefined ? nothing : contextTableView(view)}`;
 }
 
 /** Ends that would read the same are said as a distance. */

@@ -1,8 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { fileKindName } from "../../core/report/fileKindName";
 import { crashRiskName } from "../../core/report/crashRisk";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { skipReasonText } from "../../core/report/skipReasonText";
 import { visibleName } from "../../core/visibleName";
 import { bytes, count, percent, say, type Text } from "../../core/text";
 import type { SkippedFile } from "../../core/files/files";
@@ -14,6 +12,7 @@ import { choiceBar, fileSwitch, kindList, leftOutOf } from "./fileChoiceBar";
 import { card, commandButton, dataTable, missing, type Cell } from "./parts";
 import { crashNotice } from "./crashNotice";
 import type { View } from "../view/view";
+import { fileKindName, skipReasonText } from "../../core/report/names";
 
 const rowsAtFirst = 200;
 

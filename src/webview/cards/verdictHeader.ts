@@ -1,6 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { GaugeReport, VerdictKind } from "../../core/report/gaugeReport";
-import { modelName } from "../../core/report/modelName";
 import { visibleName } from "../../core/visibleName";
 import { count, percent, say, seconds, tokensPerSecond, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
@@ -8,6 +7,7 @@ import { icon, type IconName } from "./icons";
 import { commandButton, provenancePill } from "./parts";
 import type { View } from "../view/view";
 import { leadAndRest } from "../view/words";
+import { modelName } from "../../core/report/names";
 
 const icons: Record<VerdictKind, IconName> = {
   fits: "check",

@@ -1,9 +1,9 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { measurementProgressText } from "../../core/bench/measurementProgressText";
+import { measurementProgressText } from "../../core/bench/probeReport";
 import type { RunningMeasurement } from "../../core/report/speedState";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { livePrefillText } from "../../core/prefill/livePrefill";
-import { naiveSeconds } from "../../core/prefill/naive";
+import { naiveSeconds } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
 import type { Prediction } from "../../core/prefill/prediction";
 import type { GaugeReport } from "../../core/report/gaugeReport";

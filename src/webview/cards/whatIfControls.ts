@@ -10,7 +10,7 @@ import {
 import { cacheTypes } from "../../core/model/ggmlTypes";
 import type { WhatIfAction } from "../../core/protocol/whatIfMessages";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import type { Knobs, LayerKnob } from "../../core/report/tryableOptions";
+import type { TryableOptions, LayerRange } from "../../core/report/tryableOptions";
 import { bytes, count, say, seconds, type Text } from "../../core/text";
 import type { View } from "../view/view";
 
@@ -89,7 +89,7 @@ function set(
 }
 
 /** `-c` as a slider over usual sizes; its steps are the keyboard's, too. */
-function contextKnob(view: View, { contexts, now }: Knobs, tried: LaunchChange): TemplateResult {
+function contextKnob(view: View, { contexts, now }: TryableOptions, tried: LaunchChange): TemplateResult {
   const { words } = view;
   const value = tried.ctxSize ?? Number(now.ctxSize);
   const index = Math.max(
@@ -117,8 +117,8 @@ function contextKnob(view: View, { contexts, now }: Knobs, tried: LaunchChange):
 
 function choiceKnob(
   view: View,
-  { now }: Knobs,
-  field: keyof Knobs["now"],
+  { now }: TryableOptions,
+  field: keyof TryableOptions["now"],
   choices: readonly string[],
   name: Text,
 ): TemplateResult {
@@ -139,7 +139,7 @@ function choiceKnob(
 function layerKnob(
   view: View,
   field: "gpuLayers" | "nCpuMoe",
-  { now, most }: LayerKnob,
+  { now, most }: LayerRange,
   name: Text,
 ): TemplateResult {
   const value = view.ui.whatIf[field] ?? now;
@@ -162,7 +162,7 @@ function layerKnob(
   </label>`;
 }
 
-const slotChoices = ({ now }: Knobs): readonly string[] =>
+const slotChoices = ({ now }: TryableOptions): readonly string[] =>
   [...new Set([1, 2, 3, 4, 6, 8, 12, 16, 32, Number(now.parallel)])].sort((a, b) => a - b).map(String);
 
 /** The three answers beside each other, each with what it was. */

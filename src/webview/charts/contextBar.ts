@@ -1,7 +1,7 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
 import type { AcceptanceReport } from "../../core/acceptance/acceptanceReport";
 import { count, say } from "../../core/text";
-import { legend } from "../cards/parts";
+import { legend } from "./legend";
 import type { View } from "../view/view";
 import { contextLayout, contextParts } from "./contextLayout";
 

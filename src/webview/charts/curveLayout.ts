@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
-import { naiveSeconds } from "../../core/prefill/naive";
+import { naiveSeconds } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
 import { largest } from "../../core/lists";
 

@@ -1,7 +1,7 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DeviceBudget } from "../../core/memory/budget/memoryReport";
 import { bytes, say, type Text } from "../../core/text";
-import { legend } from "../cards/parts";
+import { legend } from "./legend";
 import type { View } from "../view/view";
 import {
   deviceLayout,

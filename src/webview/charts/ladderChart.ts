@@ -6,10 +6,10 @@ import {
   freeText,
   machineText,
   purposeText,
-  readText,
+  readingText,
   recallShare,
   troubleText,
-  writeText,
+  writingText,
 } from "./ladderFacts";
 import type { View } from "../view/view";
 import { ladderColumns, positionBars, shareOfLargest, type LadderColumns } from "./ladderLayout";
@@ -119,14 +119,14 @@ function figures(
       <text x=${column.x} y="13">${text === undefined ? "–" : shorten(view.words(text), column.width + 14)}</text>`;
   const seconds = all.map(({ prefillSeconds }) => prefillSeconds);
   const speeds = all.map(({ generationTokensPerSecond }) => generationTokensPerSecond);
-  return svg`${cell(read, readText(rung), shareOfLargest(rung.prefillSeconds, seconds))}
-    ${cell(write, writeText(rung), shareOfLargest(rung.generationTokensPerSecond, speeds))}
+  return svg`${cell(read, readingText(rung), shareOfLargest(rung.prefillSeconds, seconds))}
+    ${cell(write, writingText(rung), shareOfLargest(rung.generationTokensPerSecond, speeds))}
     ${cell(free, freeText(rung), 0)} ${cell(machine, machineText(rung), 0)}`;
 }
 
 /** Where there is no room for columns the same figures are one line. */
 function below(view: View, rung: RungResult, x: number, width: number): SVGTemplateResult {
-  const texts = [readText(rung), writeText(rung), freeText(rung), machineText(rung)];
+  const texts = [readingText(rung), writingText(rung), freeText(rung), machineText(rung)];
   const line = texts.flatMap((text) => (text === undefined ? [] : [view.words(text)])).join(" · ");
   return svg`<text class="dim" x=${x} y="44">${shorten(line, width - x)}</text>`;
 }

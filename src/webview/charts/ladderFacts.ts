@@ -19,7 +19,7 @@ export function purposeText(purpose: StepPurpose): Text {
 export const recallShare = (share: number): Text => say`${percent(100 * share)} recalled`;
 
 /** The whole prompt read cold; where every run grew on a shorter one, what was added. */
-export function readText({ prefillSeconds, steps }: RungResult): Text | undefined {
+export function readingText({ prefillSeconds, steps }: RungResult): Text | undefined {
   if (prefillSeconds !== undefined) return say`${seconds(prefillSeconds)}`;
   const grown = steps.find((step) => step.mode === "grown" && step.prefillSeconds !== undefined);
   return grown?.prefillSeconds === undefined
@@ -27,7 +27,7 @@ export function readText({ prefillSeconds, steps }: RungResult): Text | undefine
     : say`+${seconds(grown.prefillSeconds)} on ${count(grown.cachedTokens ?? 0)}`;
 }
 
-export const writeText = ({ generationTokensPerSecond: speed }: RungResult): Text | undefined =>
+export const writingText = ({ generationTokensPerSecond: speed }: RungResult): Text | undefined =>
   speed === undefined ? undefined : say`${tokensPerSecond(speed)}`;
 
 /** The device (or the host) that came nearest to being full. */

@@ -1,5 +1,4 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
-import { fileKindName } from "../../core/report/fileKindName";
 import { crashRiskText, riskyFiles } from "../../core/report/crashRisk";
 import { visibleName } from "../../core/visibleName";
 import { count, percent, say } from "../../core/text";
@@ -8,6 +7,7 @@ import { shorten, textWidth } from "./labels";
 import { treemapLayout, type Tile } from "./treemapLayout";
 import type { View } from "../view/view";
 import { largest } from "../../core/lists";
+import { fileKindName } from "../../core/report/names";
 
 const heats = 5;
 

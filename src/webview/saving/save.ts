@@ -1,5 +1,4 @@
 import { reportOf } from "../../core/report/gaugeState";
-import { modelName } from "../../core/report/modelName";
 import { visibleName } from "../../core/visibleName";
 import { say, type Text } from "../../core/text";
 import type { View } from "../view/view";
@@ -7,6 +6,7 @@ import { picturePng } from "./picturePng";
 import { pictureSvg } from "./pictureSvg";
 import { tableCsv, tableMarkdown, type PlainTable } from "./tableText";
 import { takePicture } from "./takePicture";
+import { modelName } from "../../core/report/names";
 
 /** Sends the pictures of a card to the extension, which asks where to. */
 export async function savePicture(view: View, card: Element, title: Text): Promise<void> {

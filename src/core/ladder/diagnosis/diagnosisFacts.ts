@@ -1,4 +1,4 @@
-import { looksLikeOutOfMemory } from "./systemFailure";
+import { looksLikeOutOfMemory } from "./outOfMemory";
 import { judgeLadder } from "../score/judgeLadder";
 import { targetOf } from "../plan/plan";
 import type { DiagnosisFacts } from "./diagnosisStep";

@@ -1,5 +1,5 @@
 /** Shown where the value belongs: six digits like a value, but none begins with 0. */
-export const blank = "000000";
+export const valuePlaceholder = "000000";
 
 /** What stands before the notes. The salt makes every run's prompt new to any cache. */
 export const introduction = (salt: string): string =>
@@ -7,10 +7,10 @@ export const introduction = (salt: string): string =>
 
 /** Asks for all values at once, as one JSON object. */
 export function recallQuestion(keys: readonly string[]): string {
-  const skeleton = keys.map((key) => `"${key}": "${blank}"`).join(", ");
+  const skeleton = keys.map((key) => `"${key}": "${valuePlaceholder}"`).join(", ");
   return [
     "\n\n### Question",
-    `Answer from the notes above only. Reply with this JSON object and nothing else, with every ${blank} replaced by the value of that registry entry:`,
+    `Answer from the notes above only. Reply with this JSON object and nothing else, with every ${valuePlaceholder} replaced by the value of that registry entry:`,
     `{${skeleton}}`,
   ].join("\n");
 }

@@ -105,7 +105,7 @@ export function costOf(plan: LadderPlan, curve: DepthCurve | undefined): LadderC
 }
 
 /** The part of a device that must stay free. */
-export function marginOf(plan: LadderPlan, totalBytes: number | undefined): number {
+export function mustStayFree(plan: LadderPlan, totalBytes: number | undefined): number {
   const { memoryMarginBytes, memoryMarginPercent } = plan.criteria;
   return Math.max(memoryMarginBytes, ((totalBytes ?? 0) * memoryMarginPercent) / 100);
 }

@@ -1,7 +1,7 @@
 import { eventText } from "../../monitor/interference";
 import { bytes, count, percent, say, seconds, tokensPerSecond } from "../../text";
 import type { Text } from "../../text";
-import { marginOf } from "./feasibility";
+import { mustStayFree } from "./feasibility";
 import { targetOf } from "../plan/plan";
 import type { LadderRecord, LadderStep, SystemFailureKind } from "./record";
 import { peaksOf, rungResults, type RungResult } from "./results";
@@ -155,7 +155,7 @@ function speed(
 function memory(runs: readonly LadderStep[], record: LadderRecord): CriterionResult {
   const { plan } = record.header;
   const all = peaksOf(runs);
-  const tight = all.find((device) => device.leastFreeBytes < marginOf(plan, device.totalBytes));
+  const tight = all.find((device) => device.leastFreeBytes < mustStayFree(plan, device.totalBytes));
   const least = all.toSorted((p, q) => p.leastFreeBytes - q.leastFreeBytes)[0];
   if (least === undefined) {
     return { name: "memory", passed: null, sentence: say`Free memory was not seen during the runs.` };
@@ -164,7 +164,7 @@ function memory(runs: readonly LadderStep[], record: LadderRecord): CriterionRes
   return {
     name: "memory",
     passed: tight === undefined,
-    sentence: say`At its fullest ${shown.name} had ${bytes(shown.leastFreeBytes)} free; ${bytes(marginOf(plan, shown.totalBytes))} must stay.`,
+    sentence: say`At its fullest ${shown.name} had ${bytes(shown.leastFreeBytes)} free; ${bytes(mustStayFree(plan, shown.totalBytes))} must stay.`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { blank } from "../prompt/question";
+import { valuePlaceholder } from "../prompt/question";
 
 /** What can be read from an answer to the recall question. */
 export interface ReadAnswer {
@@ -29,7 +29,7 @@ export function readAnswer(raw: string, keys: readonly string[], opensThinking =
     const key = wanted.get(plain(name));
     const only = onlyValue(value);
     if (key === undefined || only === undefined) continue;
-    if (!values.has(key) || plain(only) !== blank) values.set(key, only);
+    if (!values.has(key) || plain(only) !== valuePlaceholder) values.set(key, only);
   }
   const last = found.at(-1);
   if (last !== undefined) {

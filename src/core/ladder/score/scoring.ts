@@ -1,4 +1,4 @@
-import { blank } from "../prompt/question";
+import { valuePlaceholder } from "../prompt/question";
 import { plain } from "./readAnswer";
 import type { Canary, PlacedCanary } from "../prompt/canaries";
 
@@ -31,7 +31,8 @@ export function outcomeOf(
 ): CanaryOutcome {
   const value = answer === undefined ? "" : withoutSeparators(plain(answer));
   const words = /\d/.test(canary.value) && !/\d/.test(value);
-  if (words || value === blank || /^(null|none|unknown|n\/a|\?+|0*)$/.test(value)) return "missing";
+  if (words || value === valuePlaceholder || /^(null|none|unknown|n\/a|\?+|0*)$/.test(value))
+    return "missing";
   if (value === plain(canary.value)) return "correct";
   if (canary.twin !== undefined && value === plain(canary.twin.value)) return "twin";
   return others.has(value) ? "other" : "invented";

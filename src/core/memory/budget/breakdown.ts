@@ -3,7 +3,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { usesMtp, f16, contextPlan, type Caller, type ContextPlan } from "../contextPlan";
 import { type MemoryDevice, isHost, hostName } from "../devices/memoryDevice";
-import { exactly, computeBuffers, type Estimate } from "../graph/computeBuffers";
+import { exactly, computeBuffers, type ByteEstimate } from "../graph/computeBuffers";
 import { mtpCache, kvCaches, type KvCache, type LayerBytes } from "../kvCache";
 import { rowPadding, placement, host, type Placement } from "../placement";
 import { projectorNeed, type Projector } from "../projector/projector";
@@ -40,8 +40,8 @@ export interface BreakdownRow {
   readonly weights: number;
   readonly kv: number;
   readonly recurrent: number;
-  readonly compute: Estimate;
-  readonly other: Estimate;
+  readonly compute: ByteEstimate;
+  readonly other: ByteEstimate;
 }
 
 export function breakdown(
@@ -148,13 +148,13 @@ function given(options: {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-function together(own: Estimate, beside: BreakdownRow | undefined): Estimate {
+function together(own: ByteEstimate, beside: BreakdownRow | undefined): ByteEstimate {
   if (beside === undefined) return own;
   const { weights, kv, recurrent, compute, other } = beside;
   return sumOf(own, sumOf(exactly(weights + kv + recurrent), sumOf(compute, other)));
 }
 
-const sumOf = (one: Estimate, other: Estimate): Estimate => ({
+const sumOf = (one: ByteEstimate, other: ByteEstimate): ByteEstimate => ({
   bytes: one.bytes + other.bytes,
   low: one.low + other.low,
   high: one.high + other.high,
@@ -169,13 +169,19 @@ function otherOn(
   draft: KvCache | undefined,
   device: number,
   { projector }: BudgetSettings,
-): Estimate {
+): ByteEstimate {
   const mtp = draft === undefined ? exactly(0) : mtpOn(model, plan, placed, draft, device);
   return projector === undefined ? mtp : sumOf(mtp, projectorOn(projector, options, plan, placed, device));
 }
 
 /** Factors of its compute buffer as measured; the interval holds the error. */
-function mtpOn(model: Model, plan: ContextPlan, placed: Placement, draft: KvCache, device: number): Estimate {
+function mtpOn(
+  model: Model,
+  plan: ContextPlan,
+  placed: Placement,
+  draft: KvCache,
+  device: number,
+): ByteEstimate {
   const last = placed.layerDevice[model.layers.length - 1] ?? host;
   const known = device === (plan.kvOffload ? last : host) ? draft.bytes : 0;
   const mask = draft.cells * plan.ubatch * (plan.flashAttention ? 2 : 4);
@@ -200,7 +206,7 @@ function projectorOn(
   plan: ContextPlan,
   placed: Placement,
   device: number,
-): Estimate {
+): ByteEstimate {
   const own = projectorDevice(options, placed);
   const need = projectorNeed(projector, options.flashAttn !== "off", options.imageMaxTokens);
   const known = device === own ? projector.weightsBytes : 0;

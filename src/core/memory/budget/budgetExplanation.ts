@@ -9,7 +9,7 @@ import type { GrowthPart, MemoryExplanation } from "./memoryReport";
 const stretch = 16_384;
 
 /** Growth per token of context beyond the present one, by what grows. */
-export function growthOf(
+export function memoryGrowth(
   model: Model,
   options: LaunchOptions,
   devices: readonly MemoryDevice[],

@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { bytes, count, say, type Text } from "../../text";
-import { isQuantised, type ContextPlan } from "../contextPlan";
+import { isStoredInBlocks, type ContextPlan } from "../contextPlan";
 import { isHost, type MemoryDevice } from "../devices/memoryDevice";
 import { placedByUser } from "./fitLayers";
 import type { BudgetSettings } from "./breakdown";
@@ -56,13 +56,13 @@ function cacheTypeWarnings(
     }
   }
   const { typeK, typeV } = plan;
-  if (isQuantised(typeV) && !plan.flashAttention) {
+  if (isStoredInBlocks(typeV) && !plan.flashAttention) {
     warn(
       "quantisedVWithoutFlashAttention",
       say`A ${typeV.name} V cache needs flash attention: with -fa off the server stops with "quantized V cache requires flash_attn to be enabled".`,
     );
   } else if (
-    isQuantised(typeV) &&
+    isStoredInBlocks(typeV) &&
     options.flashAttn !== "on" &&
     build !== undefined &&
     build < firstBuildWithForcedFlash

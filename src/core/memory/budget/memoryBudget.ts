@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { budgetWarnings } from "./budgetWarnings";
 import { hostName, isHost, type MemoryDevice } from "../devices/memoryDevice";
-import { explain, growthOf } from "./budgetExplanation";
+import { explain, memoryGrowth } from "./budgetExplanation";
 import { fitted, type Fitted } from "./fit";
 import { hostExtras } from "./hostExtras";
 import type { KvCache } from "../kvCache";
@@ -41,7 +41,7 @@ function report(
   );
   const total = (pick: (budget: ComputedDeviceBudget) => number): number =>
     budgets.reduce((sum, budget) => sum + pick(budget), 0);
-  const growth = growthOf(model, options, devices, settings, parts);
+  const growth = memoryGrowth(model, options, devices, settings, parts);
   return {
     source: "computed",
     context: {

@@ -6,7 +6,7 @@ export interface LiveMemory {
   readonly devices: readonly LiveDevice[];
   readonly host: LiveDevice;
   /** The running server's own process, where it is one of this machine's. */
-  readonly server?: LiveServer;
+  readonly server?: ServerMemory;
 }
 
 export interface LiveDevice {
@@ -15,7 +15,7 @@ export interface LiveDevice {
   readonly freeBytes: number;
 }
 
-export interface LiveServer {
+export interface ServerMemory {
   readonly pid: number;
   /** Host memory it holds, mapped weights included. */
   readonly residentBytes: number;

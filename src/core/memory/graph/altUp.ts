@@ -1,6 +1,6 @@
 import type { Layer } from "../../model/model";
 import { attention } from "./attention";
-import { block, wide, type GraphContext } from "./context";
+import { block, perToken, type GraphContext } from "./context";
 import type { PerLayerInput } from "./gemma";
 import type { Tensor } from "./graph";
 
@@ -33,8 +33,8 @@ export function altUpLayer(
   const { graph, embedding, model } = context;
   const all = states * embedding;
   const copy = graph.op(all, graph.view(stack));
-  const routed = graph.op(wide(context, states), graph.op(embedding, graph.view(stack)));
-  const coefficients = graph.op(wide(context, states * states), routed);
+  const routed = graph.op(perToken(context, states), graph.op(embedding, graph.view(stack)));
+  const coefficients = graph.op(perToken(context, states * states), routed);
   const mixed = graph.op(all, graph.view(copy), graph.view(coefficients));
   const predictions = graph.inPlace(all, graph.op(all, graph.view(mixed)), stack);
 
@@ -45,7 +45,7 @@ export function altUpLayer(
     attention(context, layer, normed, { valueNorm: true }),
   );
   const gated = graph.inPlace(embedding, attended, graph.view(predictions));
-  const low = graph.op(wide(context, context.size(block(layer, "laurel_l"), 1, 64)), normed);
+  const low = graph.op(perToken(context, context.size(block(layer, "laurel_l"), 1, 64)), normed);
   const laurel = graph.inPlace(embedding, graph.op(embedding, low), normed);
   const middle = graph.inPlace(embedding, gated, laurel);
   const fed = sparseFeedForward(context, layer, graph.op(embedding, middle));
@@ -53,12 +53,12 @@ export function altUpLayer(
 
   const innovation = graph.op(embedding, active, graph.view(predictions));
   const repeated = graph.op(all, innovation);
-  const again = graph.op(wide(context, states), graph.inPlace(embedding, active));
-  const factors = graph.op(wide(context, states), graph.view(graph.op(wide(context, states), again)));
+  const again = graph.op(perToken(context, states), graph.inPlace(embedding, active));
+  const factors = graph.op(perToken(context, states), graph.view(graph.op(perToken(context, states), again)));
   const corrected = graph.inPlace(all, graph.inPlace(all, repeated, factors), predictions);
 
   const first = graph.op(embedding, graph.view(corrected));
-  const few = wide(context, model.perLayerEmbedding);
+  const few = perToken(context, model.perLayerEmbedding);
   const gate = graph.inPlace(few, graph.op(few, first));
   const extra = graph.op(embedding, graph.inPlace(few, gate, graph.view(perLayer.ofAll())));
   const others = graph.op((states - 1) * embedding, graph.view(corrected), extra);
@@ -67,13 +67,13 @@ export function altUpLayer(
 
 function sparseFeedForward(context: GraphContext, layer: Layer, normed: Tensor): Tensor {
   const { graph, embedding } = context;
-  const bytes = wide(context, context.size(block(layer, "ffn_down"), 0, layer.feedForward));
+  const bytes = perToken(context, context.size(block(layer, "ffn_down"), 0, layer.feedForward));
   const up = context.product(block(layer, "ffn_up"), bytes, normed);
   const gate = context.product(block(layer, "ffn_gate"), bytes, normed);
   if (layer.index < sparseLayers) {
-    const mean = graph.op(wide(context, 1), gate);
-    const variance = graph.op(wide(context, 1), graph.op(bytes, gate, mean));
-    const cut = graph.inPlace(wide(context, 1), mean, variance);
+    const mean = graph.op(perToken(context, 1), gate);
+    const variance = graph.op(perToken(context, 1), graph.op(bytes, gate, mean));
+    const cut = graph.inPlace(perToken(context, 1), mean, variance);
     const active = graph.inPlace(bytes, up, graph.inPlace(bytes, gate, cut));
     return context.product(block(layer, "ffn_down"), embedding, active);
   }

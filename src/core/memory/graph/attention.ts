@@ -1,8 +1,8 @@
 import type { Layer } from "../../model/model";
 import type { GgmlType } from "../../model/ggmlTypes";
-import { isQuantised } from "../contextPlan";
+import { isStoredInBlocks } from "../contextPlan";
 import { swaCells } from "../kvCache";
-import { block, wide, type GraphContext } from "./context";
+import { block, perToken, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
 import { largest } from "../../lists";
 
@@ -122,10 +122,10 @@ export interface AttentionSizes {
 
 export function attentionSizes(context: GraphContext, layer: Layer): AttentionSizes {
   return {
-    query: wide(context, layer.heads * layer.keyLength),
-    key: wide(context, layer.kvHeads * layer.keyLength),
-    value: wide(context, layer.kvHeads * layer.valueLength),
-    output: wide(context, layer.heads * layer.valueLength),
+    query: perToken(context, layer.heads * layer.keyLength),
+    key: perToken(context, layer.kvHeads * layer.keyLength),
+    value: perToken(context, layer.kvHeads * layer.valueLength),
+    output: perToken(context, layer.heads * layer.valueLength),
   };
 }
 
@@ -144,10 +144,10 @@ function storeKv(context: GraphContext, layer: Layer, key: Tensor, value: Tensor
   const { graph, tokens, plan, model } = context;
   const own = layer.kvHeads * layer.valueLength;
   const widest = largest(model.layers.map((each) => (each.ownsKv ? each.kvHeads * each.valueLength : 0)));
-  const perToken = plan.transposedValues ? widest : 1;
+  const indices = plan.transposedValues ? widest : 1;
   graph.store(key, context.input(`k_idxs ${layer.kind}`, 8 * tokens));
-  const kept = !plan.transposedValues || !fused ? value : graph.op(wide(context, own), value);
-  graph.store(kept, context.input(`v_idxs ${layer.kind}`, 8 * tokens * perToken));
+  const kept = !plan.transposedValues || !fused ? value : graph.op(perToken(context, own), value);
+  graph.store(kept, context.input(`v_idxs ${layer.kind}`, 8 * tokens * indices));
 }
 
 /** K alone, as MLA stores it. */
@@ -173,7 +173,7 @@ export function attend(context: GraphContext, layer: Layer, q: Tensor, sizes: At
     const read = halved(context, layer, cache);
     return graph.op(sizes.output + scratchBytes(context, layer), q, mask, ...read);
   }
-  const scores = graph.op(wide(context, cellsOf(context, layer) * layer.heads), q, ...cache.slice(0, 1));
+  const scores = graph.op(perToken(context, cellsOf(context, layer) * layer.heads), q, ...cache.slice(0, 1));
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
   const v = cache.slice(1);
   if (plan.transposedValues) return graph.op(sizes.output, graph.op(sizes.output, weights, ...v));
@@ -254,7 +254,7 @@ function rotations(context: GraphContext, layer: Layer): Rotations {
     return side;
   };
   return {
-    key: isQuantised(plan.typeK) ? of((each) => each.keyLength, 1024) : 0,
-    value: isQuantised(plan.typeV) ? of((each) => each.valueLength, 64) : 0,
+    key: isStoredInBlocks(plan.typeK) ? of((each) => each.keyLength, 1024) : 0,
+    value: isStoredInBlocks(plan.typeV) ? of((each) => each.valueLength, 64) : 0,
   };
 }

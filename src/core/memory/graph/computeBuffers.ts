@@ -1,6 +1,6 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Layer, Model } from "../../model/model";
-import { isQuantised, type ContextPlan } from "../contextPlan";
+import { isStoredInBlocks, type ContextPlan } from "../contextPlan";
 import type { Backend } from "../devices/memoryDevice";
 import { mainLayers } from "./modelTensors";
 import { computeOfStage, computeOnOneBackend, type StageBytes } from "./stageBytes";
@@ -9,15 +9,15 @@ import { kvCaches } from "../kvCache";
 import { host, type Placement } from "../placement";
 
 /** A buffer with the interval its truth lies in; bytes. */
-export interface Estimate {
+export interface ByteEstimate {
   readonly bytes: number;
   readonly low: number;
   readonly high: number;
 }
 
 export interface ComputeBuffers {
-  readonly devices: readonly Estimate[];
-  readonly host: Estimate;
+  readonly devices: readonly ByteEstimate[];
+  readonly host: ByteEstimate;
   /** How many copies of the masks and inputs exist for pipeline parallelism. */
   readonly copies: number;
 }
@@ -38,7 +38,7 @@ export function computeBuffers(
   const replayed = replayedBuffers(model, plan, placed, options);
   if (model.rules !== undefined && !graphUnknown.test(model.architecture)) return replayed;
   const scores = model.indexerHeads > 0 ? 4 * plan.slot.nCtxSeq * plan.ubatch : 0;
-  const widened = (estimate: Estimate): Estimate =>
+  const widened = (estimate: ByteEstimate): ByteEstimate =>
     estimate.high === 0
       ? estimate
       : {
@@ -99,7 +99,7 @@ function replayError(model: Model, plan: ContextPlan, placed: Placement): number
   if (model.rules === undefined || graphUnknown.test(architecture)) return 0.25;
   if (graphRough.test(architecture)) return 0.35;
   // with a rotated cache the order of the products differs between these models
-  const rotated = isQuantised(plan.typeK) || isQuantised(plan.typeV);
+  const rotated = isStoredInBlocks(plan.typeK) || isStoredInBlocks(plan.typeV);
   if (rotated && /^(bloom|gpt2|mpt|starcoder|jais|falcon|gptneox|qwen|openelm|plamo3)$/.test(architecture)) {
     return 0.35;
   }
@@ -185,7 +185,7 @@ function crossing(
   stretches: readonly (readonly Layer[])[],
   device: number,
   copies: number,
-): Estimate {
+): ByteEstimate {
   const own = stretches[device] ?? [];
   const next = stretches.slice(device + 1).find((stretch) => stretch.length > 0)?.[0];
   const later = stretches.slice(0, device).some((stretch) => stretch.length > 0);
@@ -210,7 +210,7 @@ function crossing(
   return { bytes: states + shared, low: 0, high: states + Math.ceil(shared * 1.1) + 12 * copies * embedding };
 }
 
-const joined = (one: Estimate, other: Estimate): Estimate => ({
+const joined = (one: ByteEstimate, other: ByteEstimate): ByteEstimate => ({
   bytes: one.bytes + other.bytes,
   low: one.low + other.low,
   high: one.high + other.high,
@@ -338,9 +338,9 @@ function largestCache(model: Model, plan: ContextPlan, placed: Placement): numbe
   }, 0);
 }
 
-export const exactly = (bytes: number): Estimate => ({ bytes, low: bytes, high: bytes });
+export const exactly = (bytes: number): ByteEstimate => ({ bytes, low: bytes, high: bytes });
 
-const around = (bytes: number, share: number): Estimate => ({
+const around = (bytes: number, share: number): ByteEstimate => ({
   bytes,
   low: Math.floor(bytes * (1 - share)),
   high: Math.ceil(bytes * (1 + share)),

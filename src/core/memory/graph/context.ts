@@ -36,7 +36,7 @@ export interface GraphContext {
 }
 
 /** f32 bytes of `values` values for each token. */
-export const wide = (context: GraphContext, values: number): number => values * 4 * context.tokens;
+export const perToken = (context: GraphContext, values: number): number => values * 4 * context.tokens;
 
 /** f32 bytes of `values` values for each token that `tensor` (a hidden state) still has. */
 export function scaled(context: GraphContext, tensor: Tensor, values: number): number {

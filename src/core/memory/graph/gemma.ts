@@ -1,5 +1,5 @@
 import type { Layer } from "../../model/model";
-import { scaled, wide, type GraphContext } from "./context";
+import { scaled, perToken, type GraphContext } from "./context";
 import { denseFeedForward, mixtureOfExperts } from "./feedForward";
 import type { Tensor } from "./graph";
 
@@ -24,7 +24,7 @@ export class PerLayerInput {
     private readonly rows: (tensor: Tensor) => Tensor,
   ) {
     const { model, tokens, graph } = context;
-    this.width = wide(context, model.perLayerEmbedding * model.layers.length);
+    this.width = perToken(context, model.perLayerEmbedding * model.layers.length);
     const selected = graph.op(this.width, context.input("per layer tokens", 4 * tokens));
     // Gemma 3n scales it at once, out of place
     this.selected = model.architecture === "gemma3n" ? graph.op(this.width, graph.view(selected)) : selected;
@@ -53,7 +53,10 @@ export class PerLayerInput {
 
   /** A view of one layer's part has that part's size when rows are taken from it. */
   private ofLayer(): Tensor {
-    return this.context.graph.part(this.all ?? 0, wide(this.context, this.context.model.perLayerEmbedding));
+    return this.context.graph.part(
+      this.all ?? 0,
+      perToken(this.context, this.context.model.perLayerEmbedding),
+    );
   }
 
   private make(): Tensor {

@@ -1,6 +1,6 @@
 import type { Layer, MlaShape } from "../../model/model";
 import { attend, positions, storeKey, stored } from "./attention";
-import { block, wide, type GraphContext } from "./context";
+import { block, perToken, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
 
 /** MLA with the latent absorbed into Q (src/models/deepseek2.cpp), up to the output projection. */
@@ -11,20 +11,20 @@ export function latentAttention(context: GraphContext, layer: Layer, mla: MlaSha
   const query = queryOf(context, layer, normed, heads * mla.keyLength);
   const absorbed = context.product(
     block(layer, "attn_k_b"),
-    wide(context, heads * mla.kvLoraRank),
+    perToken(context, heads * mla.kvLoraRank),
     graph.view(query),
   );
-  const queryRope = graph.op(wide(context, heads * rope), graph.view(query), positions(context));
-  const q = graph.op(wide(context, heads * layer.keyLength), graph.view(absorbed), queryRope);
+  const queryRope = graph.op(perToken(context, heads * rope), graph.view(query), positions(context));
+  const q = graph.op(perToken(context, heads * layer.keyLength), graph.view(absorbed), queryRope);
 
-  const latent = context.product(block(layer, "attn_kv_a_mqa"), wide(context, layer.keyLength), normed);
-  const value = graph.op(wide(context, mla.kvLoraRank), graph.view(latent));
-  const keyRope = graph.op(wide(context, rope), graph.view(latent), positions(context));
-  const key = graph.op(wide(context, layer.keyLength), graph.view(value), keyRope);
+  const latent = context.product(block(layer, "attn_kv_a_mqa"), perToken(context, layer.keyLength), normed);
+  const value = graph.op(perToken(context, mla.kvLoraRank), graph.view(latent));
+  const keyRope = graph.op(perToken(context, rope), graph.view(latent), positions(context));
+  const key = graph.op(perToken(context, layer.keyLength), graph.view(value), keyRope);
   storeKey(context, layer, key);
 
-  const inner = wide(context, heads * mla.kvLoraRank);
-  const outer = wide(context, heads * mla.valueLength);
+  const inner = perToken(context, heads * mla.kvLoraRank);
+  const outer = perToken(context, heads * mla.valueLength);
   if (context.plan.flashAttention) {
     const mixed = attend(context, layer, q, { query: 0, key: 0, value: 0, output: inner });
     context.beforeTail();
@@ -39,7 +39,7 @@ function withoutFlash(context: GraphContext, layer: Layer, q: Tensor, inner: num
   const cells = plan.slot.nCtxSeq;
   const mask = context.input(`mask ${layer.kind}`, 4 * cells * context.tokens);
   const cache = context.fetchedCache(layer);
-  const scores = graph.op(wide(context, cells * layer.heads), q, ...cache);
+  const scores = graph.op(perToken(context, cells * layer.heads), q, ...cache);
   const weights = graph.inPlace(graph.bytesOf(scores), scores, mask);
   const transposed = graph.op(
     stored(cells * plan.slot.streams * (model.mla?.kvLoraRank ?? 0), plan.typeK),
@@ -60,18 +60,18 @@ export function expandedLatentAttention(context: GraphContext, layer: Layer, nor
   const rank = context.size(block(layer, "attn_kv_a_norm"), 0, 512);
   const nope = layer.keyLength - rope;
   const projected = queryOf(context, layer, normed, heads * layer.keyLength);
-  const query = graph.op(wide(context, heads * layer.keyLength), projected, positions(context));
-  const latent = context.product(block(layer, "attn_kv_a_mqa"), wide(context, rank + rope), normed);
-  const normedLatent = graph.op(wide(context, rank), graph.view(latent));
+  const query = graph.op(perToken(context, heads * layer.keyLength), projected, positions(context));
+  const latent = context.product(block(layer, "attn_kv_a_mqa"), perToken(context, rank + rope), normed);
+  const normedLatent = graph.op(perToken(context, rank), graph.view(latent));
   const both = context.product(
     block(layer, "attn_kv_b"),
-    wide(context, heads * (nope + layer.valueLength)),
+    perToken(context, heads * (nope + layer.valueLength)),
     normedLatent,
   );
-  const value = graph.op(wide(context, heads * layer.valueLength), graph.view(both));
-  const keyRope = graph.op(wide(context, rope), graph.view(latent), positions(context));
-  const repeated = graph.op(wide(context, heads * rope), keyRope);
-  const key = graph.op(wide(context, heads * layer.keyLength), graph.view(both), repeated);
+  const value = graph.op(perToken(context, heads * layer.valueLength), graph.view(both));
+  const keyRope = graph.op(perToken(context, rope), graph.view(latent), positions(context));
+  const repeated = graph.op(perToken(context, heads * rope), keyRope);
+  const key = graph.op(perToken(context, heads * layer.keyLength), graph.view(both), repeated);
   return { query, key, value };
 }
 
@@ -91,11 +91,11 @@ export function storeExpanded(context: GraphContext, layer: Layer, { key, value 
 function queryOf(context: GraphContext, layer: Layer, normed: Tensor, values: number): Tensor {
   const { graph } = context;
   const rank = context.size(block(layer, "attn_q_a"), 1, 0);
-  if (rank === 0) return context.product(block(layer, "attn_q"), wide(context, values), normed);
-  const low = context.product(block(layer, "attn_q_a"), wide(context, rank), normed);
+  if (rank === 0) return context.product(block(layer, "attn_q"), perToken(context, values), normed);
+  const low = context.product(block(layer, "attn_q_a"), perToken(context, rank), normed);
   return context.product(
     block(layer, "attn_q_b"),
-    wide(context, values),
-    graph.inPlace(wide(context, rank), low),
+    perToken(context, values),
+    graph.inPlace(perToken(context, rank), low),
   );
 }

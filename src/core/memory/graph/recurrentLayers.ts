@@ -1,5 +1,5 @@
 import type { Layer } from "../../model/model";
-import { block, wide, type GraphContext } from "./context";
+import { block, perToken, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
 
 /** A sequence's shift or state rows taken out of the cache. */
@@ -24,25 +24,25 @@ export function deltaNet(context: GraphContext, layer: Layer, normed: Tensor): T
   const keys = stateSize * groupCount;
   const channels = inner + 2 * keys;
   const shift = shiftRows(context, layer);
-  const mixed = context.product(block(layer, "attn_qkv"), wide(context, channels), normed);
+  const mixed = context.product(block(layer, "attn_qkv"), perToken(context, channels), normed);
   const padded = graph.op(
-    wide(context, channels) + graph.bytesOf(shift),
+    perToken(context, channels) + graph.bytesOf(shift),
     graph.view(shift),
     graph.view(mixed),
   );
   graph.store(graph.view(padded));
   const state = ssmRows(context, layer);
-  const convolved = graph.inPlace(wide(context, channels), graph.op(wide(context, channels), padded));
-  const q = graph.op(wide(context, keys), graph.view(convolved));
-  const k = graph.op(wide(context, keys), graph.view(convolved));
+  const convolved = graph.inPlace(perToken(context, channels), graph.op(perToken(context, channels), padded));
+  const q = graph.op(perToken(context, keys), graph.view(convolved));
+  const k = graph.op(perToken(context, keys), graph.view(convolved));
   const v = graph.view(convolved);
   const [alpha, beta] = decays(context, layer, normed, heads);
-  const done = graph.op(wide(context, inner) + stateBytes(context, layer), q, k, v, alpha, beta, state);
+  const done = graph.op(perToken(context, inner) + stateBytes(context, layer), q, k, v, alpha, beta, state);
   graph.store(graph.view(done));
-  const out = graph.op(wide(context, inner), graph.view(done));
-  const z = context.product(block(layer, "attn_gate"), wide(context, inner), normed);
-  const gate = graph.op(wide(context, inner), graph.view(z));
-  const gated = graph.inPlace(wide(context, inner), out, gate);
+  const out = graph.op(perToken(context, inner), graph.view(done));
+  const z = context.product(block(layer, "attn_gate"), perToken(context, inner), normed);
+  const gate = graph.op(perToken(context, inner), graph.view(z));
+  const gated = graph.inPlace(perToken(context, inner), out, gate);
   return context.product(block(layer, "ssm_out"), context.embedding, graph.view(gated));
 }
 
@@ -54,7 +54,7 @@ function decays(
   heads: number,
 ): readonly [alpha: Tensor, beta: Tensor] {
   const { graph } = context;
-  const bytes = wide(context, heads);
+  const bytes = perToken(context, heads);
   if (!context.has(block(layer, "ssm_ba"))) return [graph.op(bytes, normed), graph.op(bytes, normed)];
   const both = graph.op(2 * bytes, normed);
   return [graph.op(bytes, graph.view(both)), graph.op(bytes, graph.view(both))];
@@ -64,13 +64,13 @@ function decays(
 export function mamba(context: GraphContext, layer: Layer, shift: Tensor, normed: Tensor): Tensor {
   const { graph, model } = context;
   const { innerSize: inner, stateSize, timeStepRank } = model.stateKeys;
-  const wideInner = wide(context, inner);
+  const wideInner = perToken(context, inner);
   const both = context.product(block(layer, "ssm_in"), 2 * wideInner, normed);
   const padded = graph.op(wideInner + graph.bytesOf(shift), graph.view(shift), graph.view(both));
   graph.store(graph.view(padded));
   const x = graph.inPlace(wideInner, graph.op(wideInner, padded));
-  const low = graph.op(wide(context, timeStepRank + 2 * stateSize), x);
-  const timeStep = graph.op(wideInner, graph.op(wide(context, timeStepRank), graph.view(low)));
+  const low = graph.op(perToken(context, timeStepRank + 2 * stateSize), x);
+  const timeStep = graph.op(wideInner, graph.op(perToken(context, timeStepRank), graph.view(low)));
   const scanned = graph.op(wideInner + stateBytes(context, layer), x, timeStep, graph.view(low));
   graph.store(graph.view(scanned));
   context.beforeTail();
@@ -92,14 +92,18 @@ export function mamba2(
 ): Tensor {
   const { graph, model } = context;
   const { innerSize: inner, stateSize, groupCount, timeStepRank: heads } = model.stateKeys;
-  const wideInner = wide(context, inner);
+  const wideInner = perToken(context, inner);
   const channels = inner + 2 * groupCount * stateSize;
   const projected = context.size(block(layer, "ssm_in"), 1, inner + channels + heads);
-  const all = context.product(block(layer, "ssm_in"), wide(context, projected), normed);
-  const padded = graph.op(wide(context, channels) + graph.bytesOf(shift), graph.view(shift), graph.view(all));
+  const all = context.product(block(layer, "ssm_in"), perToken(context, projected), normed);
+  const padded = graph.op(
+    perToken(context, channels) + graph.bytesOf(shift),
+    graph.view(shift),
+    graph.view(all),
+  );
   graph.store(graph.view(padded));
-  const convolved = graph.inPlace(wide(context, channels), graph.op(wide(context, channels), padded));
-  const timeStep = graph.op(wide(context, heads), graph.view(all));
+  const convolved = graph.inPlace(perToken(context, channels), graph.op(perToken(context, channels), padded));
+  const timeStep = graph.op(perToken(context, heads), graph.view(all));
   const x = graph.view(convolved);
   const scanned = graph.op(wideInner + stateBytes(context, layer), x, timeStep, graph.view(convolved));
   graph.store(graph.view(scanned));

@@ -1,5 +1,5 @@
 import type { Layer } from "../../model/model";
-import { block, scaled, wide, type GraphContext } from "./context";
+import { block, scaled, perToken, type GraphContext } from "./context";
 import type { Tensor } from "./graph";
 import { ssmRows, shiftRows } from "./recurrentLayers";
 
@@ -73,7 +73,7 @@ function timeMix6(
   state: Tensor,
 ): Tensor {
   const { graph, embedding } = context;
-  const extra = wide(context, context.size(block(layer, "time_mix_w1"), 1, 160));
+  const extra = perToken(context, context.size(block(layer, "time_mix_w1"), 1, 160));
   const difference = graph.inPlace(embedding, before, normed);
   const mixed = graph.inPlace(embedding, graph.op(embedding, graph.view(difference)), graph.view(normed));
   const low = graph.op(extra, graph.view(graph.op(extra, mixed)));
@@ -88,7 +88,7 @@ function timeMix6(
   const key = graph.op(embedding, keyIn);
   const value = graph.op(embedding, valueIn);
   const receptance = graph.op(embedding, receptanceIn);
-  const decayWidth = wide(context, context.size(block(layer, "time_mix_decay_w1"), 1, 64));
+  const decayWidth = perToken(context, context.size(block(layer, "time_mix_decay_w1"), 1, 64));
   const decay = graph.op(embedding, graph.op(decayWidth, decayIn));
   const done = graph.op(embedding + graph.bytesOf(state), key, value, receptance, decay, state);
   graph.store(graph.view(done));
@@ -107,7 +107,7 @@ function timeMix7(
 ): Tensor {
   const { graph, embedding } = context;
   const lora = (name: string, from: Tensor): Tensor =>
-    graph.op(embedding, graph.op(wide(context, context.size(block(layer, name), 1, 64)), from));
+    graph.op(embedding, graph.op(perToken(context, context.size(block(layer, name), 1, 64)), from));
   const difference = graph.inPlace(embedding, before, normed);
   const six = graph.inPlace(6 * embedding, graph.op(6 * embedding, difference), normed);
   const parts = Array.from({ length: 6 }, () => graph.view(six));

@@ -72,7 +72,7 @@ class Builder {
       const end = tokens.ends[id] as number;
       const length = this.read(tokens.bytes, start, end, 0);
       if (length < 0) {
-        const text = textOf(tokens.bytes, start, end);
+        const text = latin1Of(tokens.bytes, start, end);
         if (unreachable.has(text)) throw duplicateToken(tokens.bytes.subarray(start, end));
         unreachable.add(text);
         this.strings.append(this.scratch, 0, 0);
@@ -177,12 +177,12 @@ class Builder {
 /** The byte a token `<0xXX>` stands for, or -1. */
 export function hexToken(bytes: Uint8Array, start: number, end: number): number {
   if (end - start !== 6 || bytes[start] !== 0x3c) return -1;
-  const match = /^<0x([0-9A-F]{2})>$/.exec(textOf(bytes, start, end));
+  const match = /^<0x([0-9A-F]{2})>$/.exec(latin1Of(bytes, start, end));
   return match ? parseInt(match[1] ?? "", 16) : -1;
 }
 
 /** Bytes as characters: one to one, whatever they are. */
-export function textOf(bytes: Uint8Array, start: number, end: number): string {
+export function latin1Of(bytes: Uint8Array, start: number, end: number): string {
   let text = "";
   for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i] as number);
   return text;

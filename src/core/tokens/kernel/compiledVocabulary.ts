@@ -1,6 +1,6 @@
 import { packedCount, type PackedStrings, type TokenizerSpec } from "../../model/tokenizerSpec";
 import { bpeShape } from "./bpeTokenizer";
-import { buildBpeVocabulary, textOf, type BpeVocabulary } from "./bpeVocabulary";
+import { buildBpeVocabulary, latin1Of, type BpeVocabulary } from "./bpeVocabulary";
 import { buildSpmVocabulary, type SpmVocabulary } from "./spm";
 import { effectiveAttributes, isCutOut } from "./specialTokens";
 import { checkVocabulary, settingsOf, tokensAsRead, type TokenizerKeys } from "./vocabularyDefaults";
@@ -106,11 +106,12 @@ function textFinder(tokens: PackedStrings): (text: string) => number | undefined
   for (let id = 0; id < packedCount(tokens); id++) {
     const start = tokens.starts[id] as number;
     const end = tokens.ends[id] as number;
-    if (end - start < 40 && looksSpecial(tokens.bytes, start)) ids.set(textOf(tokens.bytes, start, end), id);
+    if (end - start < 40 && looksSpecial(tokens.bytes, start))
+      ids.set(latin1Of(tokens.bytes, start, end), id);
   }
   const encoder = new TextEncoder();
   return (text) => {
     const bytes = encoder.encode(text);
-    return ids.get(textOf(bytes, 0, bytes.length));
+    return ids.get(latin1Of(bytes, 0, bytes.length));
   };
 }

@@ -1,5 +1,5 @@
 import { packedCount, type TokenizerSpec } from "../../model/tokenizerSpec";
-import { hexToken, readEscaped, textOf } from "./bpeVocabulary";
+import { hexToken, readEscaped, latin1Of } from "./bpeVocabulary";
 import { duplicateToken, noByteToken } from "./brokenVocabulary";
 import { ByteStrings, hashBytes, hashSeed, type ByteStringArrays } from "./byteStrings";
 import { betweenJunctions, type LastCut } from "../preTokenizers/cuts";
@@ -45,7 +45,7 @@ export function buildSpmVocabulary(spec: TokenizerSpec): SpmVocabulary {
     if (end - start === 1) ownTokens[tokens.bytes[start] as number] = id;
     const length = readEscaped(tokens.bytes, start, end, scratch, 0);
     if (length < 0) {
-      const text = textOf(tokens.bytes, start, end);
+      const text = latin1Of(tokens.bytes, start, end);
       if (unreachable.has(text)) throw duplicateToken(tokens.bytes.subarray(start, end));
       unreachable.add(text);
       strings.append(scratch, 0, 0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agreementOf } from "../../../../src/core/bench/agreement";
+import { agreementOf } from "../../../../src/core/bench/comparison";
 import { compareWithBaseline } from "../../../../src/core/history/baseline";
 import { armsOf, variedOptions } from "../../../../src/core/bench/comparisonArms";
 import { benchArguments, speedFlags } from "../../../../src/core/llamaBench/benchArguments";

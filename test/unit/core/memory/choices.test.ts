@@ -10,7 +10,7 @@ import type { MemoryReport } from "../../../../src/core/memory/budget/memoryRepo
 import { differencesOf } from "../../../../src/core/memory/budget/sources";
 import type { Model } from "../../../../src/core/model/model";
 import { modelOf } from "../../../../src/core/model/modelOf";
-import { knobsOf } from "../../../../src/core/report/tryableOptions";
+import { tryableOptions } from "../../../../src/core/report/tryableOptions";
 import { headers } from "./fixtures";
 
 const GiB = 2 ** 30;
@@ -93,8 +93,12 @@ describe("the margin", () => {
 });
 
 describe("what can be tried on a report", () => {
-  const knobs = (text: string, model: Model, devices: readonly MemoryDevice[]): ReturnType<typeof knobsOf> =>
-    knobsOf(model, launch(text), memoryBudget(model, launch(text), devices), undefined);
+  const knobs = (
+    text: string,
+    model: Model,
+    devices: readonly MemoryDevice[],
+  ): ReturnType<typeof tryableOptions> =>
+    tryableOptions(model, launch(text), memoryBudget(model, launch(text), devices), undefined);
 
   it("starts from how it is, and ends at the training context of every slot's stream", () => {
     const { now, contexts, gpuLayers, nCpuMoe } = knobs(

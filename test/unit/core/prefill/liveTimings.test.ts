@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";
 import { remainingPrefill } from "../../../../src/core/prefill/liveEta";
 import { refineCurve, sessionSpread } from "../../../../src/core/prefill/liveTimings";
-import { naiveSeconds } from "../../../../src/core/prefill/naive";
+import { naiveSeconds } from "../../../../src/core/prefill/depthCurve";
 import { predict } from "../../../../src/core/prefill/predict";
 import { probedTo, readSpeedSeries } from "../../../support/speedSeries";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { modelName } from "../../../../src/core/report/modelName";
+import { modelName } from "../../../../src/core/report/names";
 
 describe("modelName", () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkConstraints, type ConstraintSet } from "../../../../../src/core/ladder/prompt/constraints";
 import { makeCanaries } from "../../../../../src/core/ladder/prompt/canaries";
 import { LadderRandom } from "../../../../../src/core/ladder/prompt/ladderRandom";
-import { blank } from "../../../../../src/core/ladder/prompt/question";
+import { valuePlaceholder } from "../../../../../src/core/ladder/prompt/question";
 import { readAnswer } from "../../../../../src/core/ladder/score/readAnswer";
 import { codeInvalid, invalidBecause, outcomeOf } from "../../../../../src/core/ladder/score/scoring";
 import { growth } from "../../../../support/growth";
@@ -114,7 +114,7 @@ describe("a value", () => {
     ["482 917", "correct"],
     ["４８２９１７", "correct"],
     ["111.222", "twin"],
-    [blank, "missing"],
+    [valuePlaceholder, "missing"],
     ["not found", "missing"],
     ["I do not know", "missing"],
     ["unknown", "missing"],

@@ -6,7 +6,7 @@ import { dataTable } from "./parts";
 import type { View } from "../view/view";
 
 /** What every context costs with every KV type, made when it is opened. */
-export function contextTable(view: View): TemplateResult {
+export function contextTableView(view: View): TemplateResult {
   const { words, post } = view;
   const table = view.model.contextTable;
   const toggle = (event: Event): void => {

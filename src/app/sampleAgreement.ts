@@ -1,4 +1,4 @@
-import { agreementOf } from "../core/bench/agreement";
+import { agreementOf } from "../core/bench/comparison";
 import { serverArguments } from "../core/llamaBench/benchArguments";
 import type { VariedOption } from "../core/bench/comparisonArms";
 import type { AgreementSample } from "../core/bench/comparison";
