@@ -17,14 +17,14 @@ import type { LadderCost } from "../core/ladder/score/feasibility";
 import type { FolderTokens } from "../core/ladder/score/recommend";
 import type { LadderRecord } from "../core/ladder/score/record";
 import { explainLog } from "../core/logs/explainLog";
-import type { ConnectedServer, Situation } from "../core/report/situation";
-import { UserError } from "../core/userError";
+import type { Situation } from "../core/report/situation";
 import { earlierOf, ladderId, LadderLibrary, type KeptLadder } from "../node/ladder/ladderLibrary";
 import { parsePlanText, planProblem } from "../node/ladder/ladderPlanFile";
 import { logTail } from "../node/llamaServer/serverStart";
 import type { AppHost } from "./app";
 import { HistoryStore } from "./historyStore";
 import { planHashOf, runLadder, type LadderRequest } from "./ladderRun";
+import { connected } from "./runningServer";
 
 export interface LaddersHost extends Pick<AppHost, "apiKey" | "attachedServer" | "cacheFolder" | "version"> {
   /** What is known of server, model and machine now. */
@@ -60,7 +60,7 @@ export class Ladders {
 
   /** A plan for the server in use. */
   async planText(signal: AbortSignal): Promise<string> {
-    return planTextFor(connected(await this.host.situation(signal)).facts);
+    return planTextFor(connected((await this.host.situation(signal)).server).facts);
   }
 
   /** The first thing that is wrong with a plan. */
@@ -85,7 +85,7 @@ export class Ladders {
   async run(wanted: WantedLadder, follower: LadderFollower, signal: AbortSignal): Promise<ShownLadder> {
     const what = await this.#planned(wanted, signal);
     const situation = await this.host.situation(signal);
-    const { facts } = connected(situation);
+    const { facts } = connected(situation.server);
     const id = what.id ?? ladderId(planHashOf(what.plan), Date.now());
     const attached = this.host.attachedServer();
     const own = attached?.url === facts.url ? attached : undefined;
@@ -106,7 +106,6 @@ export class Ladders {
         out: this.#library.folderOf(id),
         tool: `Llama Gauge ${this.host.version}`,
         now: Date.now,
-        ...(facts.role === "router" && { model: facts.model.id }),
         ...(apiKey !== undefined && { apiKey }),
         ...(what.label !== undefined && { label: what.label }),
         ...(own !== undefined && { logFile: own.logFile }),
@@ -203,29 +202,37 @@ export async function runLadderAndRemember(
     situation,
     history,
     id,
-  }: { readonly situation: Situation; readonly history: HistoryStore; readonly id?: string },
+  }: {
+    readonly situation: Pick<Situation, "server" | "launch" | "curve">;
+    /** undefined: nothing is written down. */
+    readonly history: HistoryStore | undefined;
+    readonly id?: string;
+  },
   signal: AbortSignal,
 ): Promise<LadderRecord> {
-  const { facts } = connected(situation);
-  const curve = request.curve ?? valueOf(situation.curve);
+  const { facts } = connected(situation.server);
+  const measured = valueOf(situation.curve);
+  const curve = request.curve ?? measured;
   const at = request.now();
-  const record = await runLadder({ ...request, ...(curve !== undefined && { curve }) }, signal);
+  const record = await runLadder(
+    {
+      ...request,
+      ...(facts.role === "router" && { model: facts.model.id }),
+      ...(curve !== undefined && { curve }),
+    },
+    signal,
+  );
   const { planHash, at: begun } = record.header;
-  await history.append(
+  await history?.append(
     historyOfLadder(record, {
       id: id ?? ladderId(planHash, begun),
       key: serverCurveKey(facts, situation.launch),
       at,
       seconds: (request.now() - at) / 1000,
-      known: curve,
+      known: measured,
     }),
   );
   return record;
-}
-
-function connected({ server }: Situation): ConnectedServer {
-  if (server.known) return server.value;
-  throw new UserError(server.reason ?? "refused", server.why, server.remedy);
 }
 
 const shown = (ladder: KeptLadder, all: readonly KeptLadder[]): ShownLadder =>

@@ -49,7 +49,7 @@ export async function gather(setup: Setup, signal: AbortSignal): Promise<Situati
     model: read.known ? known(read.value.model) : read,
     memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
     ...(budgets.known && { budgets: budgets.value }),
-    ...(await speedOf(setup, { facts, launch, file }, signal)),
+    ...(await measuredSpeed(setup, { facts, launch, file }, signal)),
   };
 }
 
@@ -67,12 +67,12 @@ function countsOf({ counts }: Setup, fingerprint: string | undefined): Pick<Situ
 }
 
 /** What was measured of this model: with these options, and with others. */
-async function speedOf(
-  { curve, history }: Setup,
+export async function measuredSpeed(
+  { curve, history }: Pick<Setup, "curve" | "history">,
   setting: {
     readonly facts: ServerFacts | undefined;
     readonly launch: LaunchOptions;
-    readonly file: string | undefined;
+    readonly file?: string | undefined;
   },
   signal: AbortSignal,
 ): Promise<Pick<Situation, "curve" | "origin" | "curves" | "curveOf">> {

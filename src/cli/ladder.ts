@@ -13,19 +13,22 @@ import { countFiles } from "../core/tokens/countFiles";
 import { defaultWalkOptions } from "../core/files/files";
 import { UserError } from "../core/userError";
 import { readPlanFile } from "../node/ladder/ladderPlanFile";
-import { runLadder } from "../app/ladderRun";
+import { runLadderAndRemember } from "../app/ladders";
+import { connected, findServer } from "../app/runningServer";
+import { measuredSpeed } from "../app/situation";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import type { CliCommand, CliContext } from "./command";
-import { serverAccess } from "./access";
+import { namedServer, serverAccess } from "./access";
 import { countingTokenizer } from "./count";
-import { openCaches } from "./kept";
+import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
+import { givenLaunch } from "./launch";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
 import { readCurve } from "./predict";
 import { existing } from "./walkFlags";
 
-interface LadderFlags {
+interface LadderFlags extends HistoryFlags {
   readonly server: string;
   readonly plan?: string;
   readonly printPlan?: true;
@@ -38,17 +41,21 @@ interface LadderFlags {
 }
 
 export const addLadder: CliCommand = (program, context) => {
-  program
+  const command = program
     .command("ladder")
     .description("prove a working window: recall, speed and memory at growing prompt lengths")
     .requiredOption("--server <url>", "the llama-server to test; nobody else may use it meanwhile")
     .option("--plan <file>", "PLAN.yaml: rungs and criteria")
     .option("--print-plan", "print a plan for this server instead of running one")
     .option("--out <folder>", "where each rung and the report are stored; run again to go on there")
-    .option("--curve <file>", "CURVE.json, as `probe` prints it: says beforehand how long it takes")
+    .option(
+      "--curve <file>",
+      "CURVE.json, as `probe` prints it: says beforehand how long it takes; without it, earlier measurements do",
+    )
     .option("--log <file>", "the server's log, to be read when it fails")
     .option("--earlier <folder...>", "records of earlier ladders: failures that come back show there")
-    .option("--folder <path>", "what is to be reviewed or summed up: names the context for that")
+    .option("--folder <path>", "what is to be reviewed or summed up: names the context for that");
+  withHistory(command, "where the result and its curve are kept for `check`")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: LadderFlags) => {
       if (flags.printPlan) {
@@ -85,10 +92,16 @@ export const addLadder: CliCommand = (program, context) => {
     });
 };
 
-async function run(flags: LadderFlags, file: string, { signal }: CliContext): Promise<LadderRecord> {
+async function run(flags: LadderFlags, file: string, context: CliContext): Promise<LadderRecord> {
+  const { signal } = context;
   const plan = await readPlanFile(file, signal);
   const curve = flags.curve === undefined ? undefined : await readCurve(flags.curve);
-  return runLadder(
+  const history = historyOf(flags);
+  const setup = { server: namedServer(flags.server), launch: await givenLaunch(context), programs: {} };
+  const { server, launch } = await findServer(setup, signal);
+  const { facts } = connected(server);
+  const speed = await measuredSpeed({ ...(history && { history }) }, { facts, launch }, signal);
+  return runLadderAndRemember(
     {
       ...serverAccess(flags.server),
       plan,
@@ -118,6 +131,7 @@ async function run(flags: LadderFlags, file: string, { signal }: CliContext): Pr
         );
       },
     },
+    { situation: { server, launch, ...speed }, history },
     signal,
   );
 }

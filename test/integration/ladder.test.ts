@@ -7,6 +7,7 @@ import { formatText } from "../../src/core/format";
 import { ladderReport } from "../../src/core/ladder/report/ladderReport";
 import type { LadderRecord, LadderStep } from "../../src/core/ladder/score/record";
 import { parsePlanText } from "../../src/node/ladder/ladderPlanFile";
+import { HistoryStore } from "../../src/app/historyStore";
 import { runLadder, type LadderRequest } from "../../src/app/ladderRun";
 import { LadderServer } from "../../src/node/ladder/ladderServer";
 import { LadderStore } from "../../src/node/ladder/ladderStore";
@@ -154,7 +155,9 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     const plan = path.join(folder, "cli.ladder.yaml");
     await writeFile(plan, planText("[700]", 2, "{ perRun: 6, pooled: 12 }"));
     const out = path.join(folder, "cli");
-    const base = ["ladder", "--server", recalling.url, "--plan", plan, "--out", out];
+    const measured = path.join(folder, "measured");
+    const ladder = ["ladder", "--server", recalling.url, "--plan", plan, "--history", measured];
+    const base = [...ladder, "--out", out];
     const document = await cliJson([...base, "--folder", path.join(repository, "docs")]);
     expect(document).toMatchObject({
       pass: true,
@@ -178,19 +181,30 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     expect((await runCli(["compare-ladders", out, folder])).exitCode).toBe(2);
 
     await writeFile(plan, planText("[700]", 2, "{ perRun: 5, pooled: 12 }"));
-    const changed = await runCli(["ladder", "--server", recalling.url, "--plan", plan, "--out", out]);
+    const changed = await runCli(base);
     expect(changed.exitCode).toBe(2);
     expect(changed.stderr).toMatch(/other criteria; a changed criterion is a new plan/);
 
     await writeFile(plan, planText("[700, 1900]", 1, "{ perRun: 6, pooled: 6 }"));
-    const forgetful = await runCli(["ladder", "--server", recalling.url, "--plan", plan]);
+    // the first ladder's own curve says how long this one takes
+    const forgetful = await runCli(ladder);
+    expect(forgetful.stderr).toMatch(
+      /^llama-gauge: \d+ runs up to 1,900 tokens: [\d,]+ tokens to read, about \d/,
+    );
+    const { records } = await new HistoryStore(measured).read(signal);
+    expect(records.map(({ kind, ended, label }) => [kind, ended, label])).toEqual([
+      ["ladder", "passed", "cli.ladder.yaml"],
+      ["ladder", "forgets", "cli.ladder.yaml"],
+    ]);
     expect(forgetful.stderr).not.toMatch(/UserError|bug/);
     expect(forgetful.exitCode, forgetful.stderr).toBe(1);
     await writeFile(plan, planText("[700, 5000]", 1, "{ perRun: 6, pooled: 6 }"));
-    const tooLong = await runCli(["ladder", "--server", recalling.url, "--plan", plan]);
+    const tooLong = await runCli([...ladder, "--no-history"]);
     expect(tooLong.exitCode).toBe(2);
     expect(tooLong.stderr).toMatch(/Rung 5,000 .*one request may hold 4,096 tokens.*-c 5160/);
-    expect((await runCli(["ladder", "--server", "http://127.0.0.1:9", "--plan", plan])).exitCode).toBe(3);
+    expect(
+      (await runCli(["ladder", "--server", "http://127.0.0.1:9", "--plan", plan, "--no-history"])).exitCode,
+    ).toBe(3);
 
     const printed = await runCli(["ladder", "--server", recalling.url, "--print-plan"]);
     expect(parsePlanText(printed.stdout).rungs.at(-1)).toBeLessThan(4096);
@@ -202,7 +216,17 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     const out = path.join(folder, "killed");
     const store = new LadderStore(out);
     await runCli(["--help"]); // builds it
-    const args = ["dist/cli.js", "ladder", "--server", recalling.url, "--plan", plan, "--out", out];
+    const args = [
+      "dist/cli.js",
+      "ladder",
+      "--server",
+      recalling.url,
+      "--plan",
+      plan,
+      "--out",
+      out,
+      "--no-history",
+    ];
     const child = spawn(process.execPath, args, { cwd: repository, stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     await until(async () => ((await store.read(signal))?.steps.length ?? 0) >= 1);
@@ -211,7 +235,7 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     const before = (await store.read(signal))?.steps ?? [];
     expect(before.length).toBeLessThan(4);
     await until(async () => (await slots(recalling.url)).every((slot) => !slot.is_processing));
-    const run = await runCli(["ladder", "--server", recalling.url, "--plan", plan, "--out", out]);
+    const run = await runCli(args.slice(1));
     expect(run.exitCode).toBe(0);
     const after = await store.read(signal);
     expect(after?.steps.slice(0, before.length)).toEqual(before);
