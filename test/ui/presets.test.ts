@@ -83,7 +83,7 @@ describe("a preset, as somebody sees it who opens one", () => {
     const link = hover("did you mean ctx-size").locator("a", { hasText: "unknownKey" });
     await link.click();
     await workbench.page.locator(".tab.active", { hasText: "unknownKey.md" }).waitFor();
-    await line("llama-server does not know the option and refuses the file").waitFor();
+    await line("llama-server does not know the option and rejects the file").waitFor();
   });
 
   it("shows a section's budget as a table", async () => {
