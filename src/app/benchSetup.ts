@@ -42,7 +42,7 @@ export async function benchSetup(situation: Situation, host: BenchHost): Promise
 }
 
 const noModelFile = {
-  why: say`The model's file is not known on this machine.`,
+  why: say`The location of the model file on this machine is unknown.`,
   remedy: say`Choose it (llamaGauge.model).`,
 };
 
@@ -70,8 +70,8 @@ export async function llamaProgram(host: BenchHost, name: LlamaProgramName): Pro
   if (found !== undefined) return found;
   throw new UserError(
     "notFound",
-    say`${name} is not found.`,
-    say`Name the folder of your llama.cpp (llamaGauge.llamaCppFolder).`,
+    say`${name} was not found.`,
+    say`Set the folder of your llama.cpp (llamaGauge.llamaCppFolder).`,
   );
 }
 

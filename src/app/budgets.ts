@@ -95,7 +95,7 @@ async function measured(
 
 const silentTool = (tool: string): MemoryWarning => ({
   code: "deviceToolSilent",
-  message: say`${tool} did not say what this machine's devices have free; devices only it knows are missing here, and llama-server will see them itself.`,
+  message: say`${tool} could not report this machine's free device memory, so devices only it can detect are missing here; llama-server will still use them.`,
 });
 
 interface Probed {

@@ -58,7 +58,7 @@ export class HistoryStore {
       throw new UserError(
         "tooLarge",
         say`The history ${this.#file} is larger than ${bytes(maxBytes)}.`,
-        say`Move it away; a new one is begun.`,
+        say`Move it away; a new one will be created.`,
       );
     }
     const text = await readFile(this.#file, { encoding: "utf8", signal });
@@ -91,7 +91,7 @@ function isFull(cause: unknown): boolean {
 function full(file: string, cause?: unknown): UserError {
   return new UserError(
     "outsideFailed",
-    say`There is no room to write the history ${file}.`,
+    say`There is no disk space to write the history ${file}.`,
     say`Free some disk space; nothing that was written before is lost.`,
     { cause },
   );

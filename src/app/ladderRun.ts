@@ -136,7 +136,7 @@ class LadderRun {
     const record = recordOf(header);
     if (filler.leftOut > 0) {
       this.#warnings.push(
-        say`${count(filler.leftOut)} files were left out of the filler: binary, secret, ignored or unreadable.`,
+        say`${count(filler.leftOut)} file[s] [was|were] excluded from the filler: binary, secret, ignored or unreadable.`,
       );
     }
     await this.request.onCost?.(costOf(plan, this.request.curve), left);
@@ -223,7 +223,7 @@ class LadderRun {
     const before = this.#steps.findLast((step) => step.run === run && step.tokens < tokens)?.tokens ?? 0;
     if (!grows || cachedTokens === undefined || cachedTokens > before * 0.5) return;
     this.#warnings.push(
-      say`The server did not keep the shorter rung for ${count(tokens)} tokens and read them from the start.`,
+      say`The server did not keep the shorter rung for ${count(tokens)} token[s] and read them from the start.`,
     );
   }
 
@@ -250,8 +250,8 @@ class LadderRun {
     if (busy === 0) return;
     throw new UserError(
       "outsideFailed",
-      say`llama-server at ${this.#http.url} is busy: ${count(busy)} of its slots are at work.`,
-      say`Run the ladder when it is idle; nobody else may use it meanwhile.`,
+      say`llama-server at ${this.#http.url} is busy: ${count(busy)} of its slots [is|are] in use.`,
+      say`Run the ladder when it is idle; nobody else should use it in the meantime.`,
     );
   }
 
@@ -268,8 +268,8 @@ class LadderRun {
     if (changed.length === 0) return;
     throw new UserError(
       "outsideFailed",
-      say`llama-server at ${this.#http.url} is not the one this ladder was begun with: ${changed.join(", ")} changed.`,
-      say`Start it as it was and run the ladder again, which goes on behind the last stored rung; or begin a new ladder.`,
+      say`llama-server at ${this.#http.url} is not the one this ladder was started with: ${changed.join(", ")} changed.`,
+      say`Restart it with the original options and run the ladder again to resume after the last saved rung, or start a new ladder.`,
     );
   }
 
@@ -277,8 +277,8 @@ class LadderRun {
     if (stored?.fillerHash === undefined || stored.fillerHash === hash) return;
     throw new UserError(
       "invalidInput",
-      say`The text of the filler is not the one the record in ${this.request.out ?? ""} was begun with.`,
-      say`Begin a new ladder (another folder); the record there stays as it is.`,
+      say`The filler text is not the one the record in ${this.request.out ?? ""} was started with.`,
+      say`Start a new ladder in another folder; the record there is left unchanged.`,
     );
   }
 
@@ -304,18 +304,18 @@ class LadderRun {
 
   /** Takes over the steps of a broken-off ladder; refuses another plan or another setup in the same folder. */
   #goOn(stored: LadderHeader, now: LadderHeader, steps: readonly LadderStep[]): void {
-    const remedy = say`Begin a new ladder (another folder); the record there stays as it is.`;
+    const remedy = say`Start a new ladder in another folder; the record there is left unchanged.`;
     if (stored.criteriaHash !== now.criteriaHash) {
       throw new UserError(
         "invalidInput",
-        say`The record in ${this.request.out ?? ""} was begun with other criteria; a changed criterion is a new plan.`,
+        say`The record in ${this.request.out ?? ""} was started with other criteria; with different criteria it is a new plan.`,
         remedy,
       );
     }
     if (stored.planHash !== now.planHash) {
       throw new UserError(
         "invalidInput",
-        say`The record in ${this.request.out ?? ""} is of another plan.`,
+        say`The record in ${this.request.out ?? ""} belongs to another plan.`,
         remedy,
       );
     }
@@ -323,7 +323,7 @@ class LadderRun {
     if (changed.length > 0) {
       throw new UserError(
         "invalidInput",
-        say`The server is not the one the record in ${this.request.out ?? ""} was begun with: ${changed.join(", ")} changed.`,
+        say`The server is not the one the record in ${this.request.out ?? ""} was started with: ${changed.join(", ")} changed.`,
         remedy,
       );
     }

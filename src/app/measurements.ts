@@ -52,7 +52,7 @@ async function runOf(history: HistoryStore, id: string, signal: AbortSignal): Pr
   if (found !== undefined) return found;
   throw new UserError(
     "notFound",
-    say`The history has no such run any more.`,
+    say`The history no longer has this run.`,
     say`Run a depth probe, then try again.`,
   );
 }
@@ -103,8 +103,8 @@ async function textOf(file: string, signal: AbortSignal): Promise<string> {
     if (size > maxImportBytes) {
       throw new UserError(
         "tooLarge",
-        say`${file} is larger than ${bytes(maxImportBytes)}; no bench writes that much.`,
-        say`Choose the output of a bench.`,
+        say`${file} is larger than ${bytes(maxImportBytes)}, which no benchmark output is.`,
+        say`Choose the output of a benchmark.`,
       );
     }
     return decoded(await handle.readFile({ signal }));
@@ -134,7 +134,7 @@ export async function exportHistory(
   } catch (cause) {
     await rm(temporary, { force: true });
     signal.throwIfAborted();
-    throw new UserError("outsideFailed", say`${file} cannot be written.`, say`Choose another place.`, {
+    throw new UserError("outsideFailed", say`${file} cannot be written.`, say`Choose another location.`, {
       cause,
     });
   }

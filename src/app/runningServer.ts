@@ -66,7 +66,7 @@ export function lockedServerIn({ tries }: Discovery): string | undefined {
 }
 
 const noServer = unknown(
-  say`No llama-server answers on this machine.`,
+  say`No llama-server responds on this machine.`,
   say`Start llama-server, or set its address (llamaGauge.server.url).`,
 );
 

@@ -74,8 +74,8 @@ async function greedyAnswers(
     if (cause instanceof UserError) throw cause;
     throw new UserError(
       "outsideFailed",
-      say`llama-server with ${varied.flag} ${value} gave no answers to compare: ${log.findLast((line) => /error|fail/i.test(line)) ?? "no message"}`,
-      say`Start it by hand with this option to see what it says.`,
+      say`llama-server with ${varied.flag} ${value} returned no answers to compare: ${log.findLast((line) => /error|fail/i.test(line)) ?? "no message"}`,
+      say`Start it manually with this option to see its output.`,
       { cause },
     );
   } finally {

@@ -135,7 +135,7 @@ class ServerProbe {
     if (plan === undefined) {
       // No time or no room for more: two short prompts are little, but they are measured.
       this.#warnings.push(
-        say`Only the first ${count(head)} tokens were measured; a larger budget would show more.`,
+        say`Only the first ${count(head)} token[s] [was|were] measured; more time would show more.`,
       );
       const seen = { tokens: head, generatedTokens: 16, seconds: spent };
       return this.#report(seen, "budget", undefined);
@@ -171,7 +171,7 @@ class ServerProbe {
     if (busy > 0) {
       throw new UserError(
         "outsideFailed",
-        say`llama-server at ${this.#server.url} is busy: ${count(busy)} of its slots are at work.`,
+        say`llama-server at ${this.#server.url} is busy: ${count(busy)} of its slots [is|are] in use.`,
         say`Probe again when it is idle.`,
       );
     }
@@ -208,7 +208,7 @@ class ServerProbe {
     if (answer.cached > 0) {
       throw new UserError(
         "badOutput",
-        say`The server took ${count(answer.cached)} tokens of the probe from its cache although it was told not to.`,
+        say`The server took ${count(answer.cached)} token[s] of the probe from its cache although it was told not to.`,
         say`Probe without --cache-reuse, or with llama-bench.`,
       );
     }
@@ -267,7 +267,7 @@ class ServerProbe {
     if (this.signal.aborted) return;
     const after = await this.#server.facts(this.signal).catch(() => undefined);
     if (after === undefined) {
-      this.#warnings.push(say`The server went away during the probe.`);
+      this.#warnings.push(say`The server disappeared during the probe.`);
       return;
     }
     const changed =
@@ -295,8 +295,8 @@ class ServerProbe {
       ? tooSlow(this.#budget)
       : new UserError(
           "outsideFailed",
-          say`llama-server at ${this.#server.url} closed the stream before it answered.`,
-          say`Look at its log for the cause.`,
+          say`llama-server at ${this.#server.url} closed the stream before it responded.`,
+          say`Check its log for the cause.`,
         );
   }
 
@@ -352,7 +352,7 @@ function refuseImpossible({ promptTokens, promptSeconds }: CompletionTimings): v
   if (promptSeconds > 0 && promptTokens / promptSeconds < impossibleTokensPerSecond) return;
   throw new UserError(
     "badOutput",
-    say`The server says that it read ${count(promptTokens)} tokens in ${seconds(promptSeconds)}; no machine can.`,
+    say`The server claims to have read ${count(promptTokens)} token[s] in ${seconds(promptSeconds)}, which no machine can.`,
     say`Probe with llama-bench, or update llama.cpp.`,
   );
 }
@@ -366,8 +366,8 @@ function tokenIds(body: unknown): readonly number[] {
   if (!Array.isArray(tokens) || !tokens.every((t): t is number => typeof t === "number")) {
     throw new UserError(
       "badOutput",
-      say`The server's /tokenize gave no tokens.`,
-      say`Check that the address is llama-server's.`,
+      say`The server's /tokenize returned no tokens.`,
+      say`Check that the address belongs to llama-server.`,
     );
   }
   return tokens;

@@ -71,7 +71,7 @@ export class Servers {
         return there ? [{ url, description: say`${outcome.problem} (${from})` }] : [];
       }
       if (facts === undefined) return [{ url, description: from }];
-      const said = say`${facts.model.id}, ${count(facts.nCtxPerSlot)} tokens per request`;
+      const said = say`${facts.model.id}, ${count(facts.nCtxPerSlot)} token[s] per request`;
       return [{ url, description: say`${said} (${from})` }];
     });
     const { serverUrl } = this.host.settings();

@@ -99,7 +99,7 @@ async function fileOfModel({ modelFile, launch }: Setup, served: string | undefi
   if (named !== undefined) return known(named);
   if (served !== undefined && (await isThere(served))) return known(served);
   return served === undefined
-    ? unknown(say`No model was chosen.`, say`Choose a model file (llamaGauge.model).`)
+    ? unknown(say`No model is selected.`, say`Choose a model file (llamaGauge.model).`)
     : unknown(
         say`The server's model file is not on this machine.`,
         say`Choose the same model here (llamaGauge.model).`,

@@ -43,7 +43,7 @@ export class ServerStart {
     if (await isTaken(plan.url, signal)) {
       throw new UserError(
         "invalidInput",
-        say`Something listens at ${plan.url} already.`,
+        say`Something is already listening at ${plan.url}.`,
         say`Stop it, or give another --port.`,
       );
     }
@@ -69,12 +69,12 @@ function noProgram(folder: string): UserError {
   return folder === ""
     ? new UserError(
         "notFound",
-        say`There is no llama-server in PATH.`,
-        say`Name the folder of llama.cpp's programs (llamaGauge.llamaCppFolder).`,
+        say`llama-server was not found on PATH.`,
+        say`Set the folder of llama.cpp's programs (llamaGauge.llamaCppFolder).`,
       )
     : new UserError(
         "notFound",
-        say`There is no llama-server in ${folder}.`,
-        say`Correct llamaGauge.llamaCppFolder, or empty it to search PATH.`,
+        say`llama-server was not found in ${folder}.`,
+        say`Correct llamaGauge.llamaCppFolder, or leave it empty to search PATH.`,
       );
 }

@@ -4,6 +4,7 @@ import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
+import { count, say } from "../core/text";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { connected } from "../app/runningServer";
 import { gather } from "../app/situation";
@@ -33,17 +34,20 @@ export const addCheck: CliCommand = (program, context) => {
     program
       .command("check")
       .description(
-        "does it fit, does the machine hold it, how long is the wait; llama-server's arguments after --",
+        "does it fit, is there enough memory, how long is the wait; llama-server's arguments go after --",
       )
       .argument("<path...>", "files and folders to send")
-      .option("--server <url>", "the llama-server they go to")
-      .option("--curve <file>", "CURVE.json, as `probe` prints it, instead of earlier measurements")
-      .option("--raw", "the text alone, no packing, no chat template")
-      .option("--answer-reserve <n>", "tokens to keep for the answer", wholeNumber, 2048)
-      .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+      .option("--server <url>", "count with this llama-server")
+      .option(
+        "--curve <file>",
+        "predict the wait from this output of `probe --json`, instead of earlier measurements",
+      )
+      .option("--raw", "only the text, without headings, fences and chat template")
+      .option("--answer-reserve <n>", "tokens to reserve for the answer", wholeNumber, 2048)
+      .option("--device <name=bytes>", "a device and its free memory; can be repeated", device, [])
       .option("--margin <mib>", "MiB to keep free on every device", mebibytes),
   );
-  withHistory(withPrograms(command), "folder with the measurements to predict from")
+  withHistory(withPrograms(command), "folder of saved measurements")
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CheckOptions) => {
       const { signal } = context;
@@ -78,7 +82,9 @@ export const addCheck: CliCommand = (program, context) => {
         situation,
         { files: workspaceFiles(), clock: Date },
         ({ filesDone, filesFound, tokens }) =>
-          printProgress(() => `${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+          printProgress(() =>
+            formatText(say`${count(filesDone)} of ${count(filesFound)} file[s], ${count(tokens)} token[s]`),
+          ),
         signal,
       );
       endProgress();
@@ -114,7 +120,7 @@ function reportLines(report: GaugeReport): string[] {
     ...verdict.remedies.map((step) => `→ ${formatText(step)}`),
     ...crashWarnings(report).map((warning) => `! ${formatText(warning)}`),
     `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}`,
-    `${formatNumber(tokens.files.length)} files, ${formatNumber(tokens.skipped.length)} skipped`,
+    formatText(say`${count(tokens.files.length)} file[s], ${count(tokens.skipped.length)} skipped`),
     ...(memory === undefined
       ? []
       : [`memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${memory.verdict}`]),

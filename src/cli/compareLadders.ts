@@ -10,9 +10,9 @@ import { printJson, printLines } from "./output";
 export const addCompareLadders: CliCommand = (program, { signal }) => {
   program
     .command("compare-ladders")
-    .description("what moved between two stored ladders, and whether one setting can be named as the cause")
+    .description("what changed between two saved ladders, and whether one setting can be named as the cause")
     .argument("<first>", "folder of the first ladder (--out of `ladder`)")
-    .argument("<other>", "folder of the other one")
+    .argument("<other>", "folder of the other ladder")
     .option("--json", "one JSON document on stdout")
     .action(async (first: string, other: string, flags: { readonly json?: true }) => {
       const one = await storedLadder(first, signal);
@@ -33,6 +33,6 @@ export async function storedLadder(folder: string, signal: AbortSignal): Promise
   throw new UserError(
     "notFound",
     say`There is no ladder in ${folder}.`,
-    say`Name a folder that was given to \`llama-gauge ladder --out\`.`,
+    say`Specify a folder that \`llama-gauge ladder --out\` wrote to.`,
   );
 }

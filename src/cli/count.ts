@@ -1,7 +1,7 @@
 import { formatNumber, formatSeconds, formatText } from "../core/format";
 import type { Tokenizer } from "../core/tokens/tokenizer";
 import { crashRiskRemedy, crashRiskText, riskyFiles } from "../core/report/crashRisk";
-import type { Text } from "../core/text";
+import { count, say, type Text } from "../core/text";
 import { countFiles } from "../core/tokens/countFiles";
 import { isExact, type TokenCount } from "../core/tokens/tokenCount";
 import type { Caches } from "../app/caches";
@@ -27,15 +27,15 @@ export const addCount: CliCommand = (program, { signal }) => {
   withWalkOptions(
     program
       .command("count")
-      .description("tokens of files and folders; exact with a server or a model, else assumed")
+      .description("tokens by file; exact with a server or a model, otherwise estimated")
       .argument("<path...>", "files and folders")
       .option(
         "--model <file>",
-        "count in the vocabulary of this GGUF; with --server only where that server agrees",
+        "count with the vocabulary of this GGUF; with --server, only if that server agrees",
       )
-      .option("--server <url>", "count with the /tokenize of this llama-server"),
+      .option("--server <url>", "count with this llama-server"),
   )
-    .option("--no-cache", "count every file again, keep nothing")
+    .option("--no-cache", "count everything again")
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], options: CountOptions) => {
       const roots = await existing(paths);
@@ -48,7 +48,9 @@ export const addCount: CliCommand = (program, { signal }) => {
         { files: workspaceFiles(), tokenizer, clock: Date, ...(cache && { cache }) },
         { roots, options: walkOptions(options) },
         ({ filesDone, filesFound, tokens }) =>
-          printProgress(() => `${filesDone} of ${filesFound} files, ${formatNumber(tokens)} tokens`),
+          printProgress(() =>
+            formatText(say`${count(filesDone)} of ${count(filesFound)} file[s], ${count(tokens)} token[s]`),
+          ),
         signal,
       );
       endProgress();
@@ -120,12 +122,12 @@ function countLines({ tokens, tokenizer, files, skipped, seconds, notes }: Token
         .slice(0, 20)
         .map(({ file, tokens }) => [formatNumber(tokens), file.label]),
     ),
-    ...(files.length > 20 ? [`… and ${formatNumber(files.length - 20)} more files`] : []),
+    ...(files.length > 20 ? [formatText(say`… and ${count(files.length - 20)} more file[s]`)] : []),
     "",
-    `${spread === undefined ? "" : "≈ "}${formatNumber(tokens)} tokens in ${formatNumber(files.length)} files, ` +
+    `${spread === undefined ? "" : "≈ "}${formatText(say`${count(tokens)} token[s] in ${count(files.length)} file[s]`)}, ` +
       (spread === undefined
         ? `exact for ${tokenizer.model} (${tokenizer.source})`
-        : `assumed, ±${formatNumber(spread * 100)} %: name a --model or a --server`),
+        : `estimated, ±${formatNumber(spread * 100)} %: specify --model or --server for exact counts`),
     `${formatNumber(skipped.length)} skipped, ${formatSeconds(seconds)}`,
     ...notes.map((note) => formatText(note)),
     ...crashWarnings({ tokens: { files } }).map((warning) => `! ${formatText(warning)}`),

@@ -8,7 +8,7 @@ import { ladderMarkdown } from "../core/ladder/report/reportMarkdown";
 import { recallText } from "../core/ladder/score/judgeLadder";
 import { useText, type FolderTokens } from "../core/ladder/score/recommend";
 import { reportJson } from "../core/ladder/report/reportJson";
-import { say } from "../core/text";
+import { count, say } from "../core/text";
 import { countFiles } from "../core/tokens/countFiles";
 import { defaultWalkOptions } from "../core/files/files";
 import { UserError } from "../core/userError";
@@ -43,19 +43,19 @@ interface LadderFlags extends HistoryFlags {
 export const addLadder: CliCommand = (program, context) => {
   const command = program
     .command("ladder")
-    .description("prove a working window: recall, speed and memory at growing prompt lengths")
-    .requiredOption("--server <url>", "the llama-server to test; nobody else may use it meanwhile")
-    .option("--plan <file>", "PLAN.yaml: rungs and criteria")
+    .description("verify a working window: recall, speed and memory at growing prompt lengths")
+    .requiredOption("--server <url>", "the llama-server to test; nobody else should use it in the meantime")
+    .option("--plan <file>", "the plan to run")
     .option("--print-plan", "print a plan for this server instead of running one")
-    .option("--out <folder>", "where each rung and the report are stored; run again to go on there")
+    .option("--out <folder>", "where runs and the report are saved; run again with the same folder to resume")
     .option(
       "--curve <file>",
-      "CURVE.json, as `probe` prints it: says beforehand how long it takes; without it, earlier measurements do",
+      "output of `probe --json`, to tell in advance how long it takes; without it, earlier measurements are used",
     )
-    .option("--log <file>", "the server's log, to be read when it fails")
-    .option("--earlier <folder...>", "records of earlier ladders: failures that come back show there")
-    .option("--folder <path>", "what is to be reviewed or summed up: names the context for that");
-  withHistory(command, "where the result and its curve are kept for `check`")
+    .option("--log <file>", "the server's log, read if the server fails")
+    .option("--earlier <folder...>", "earlier ladders, to find failures that recur")
+    .option("--folder <path>", "recommend a context for reviewing or summarizing this folder");
+  withHistory(command, "folder to save the result and its curve in, for `check`")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: LadderFlags) => {
       if (flags.printPlan) {
@@ -70,8 +70,8 @@ export const addLadder: CliCommand = (program, context) => {
       if (flags.plan === undefined) {
         throw new UserError(
           "invalidInput",
-          say`No plan is named.`,
-          say`Give --plan PLAN.yaml; --print-plan writes one for this server.`,
+          say`No plan is specified.`,
+          say`Specify --plan PLAN.yaml; --print-plan prints one for this server.`,
         );
       }
       const record = await run(flags, flags.plan, context);
@@ -114,17 +114,23 @@ async function run(flags: LadderFlags, file: string, context: CliContext): Promi
       now: Date.now,
       onCost: (cost, left) => {
         printError(formatText(cost.sentence));
-        if (left < cost.steps) printError(`${cost.steps - left} of ${cost.steps} runs are stored already.`);
+        if (left < cost.steps) {
+          printError(
+            formatText(
+              say`${count(cost.steps - left)} of ${count(cost.steps)} run[s] [is|are] already saved.`,
+            ),
+          );
+        }
       },
       onProgress: ({ tokens, run: number }, { processed }) =>
         printProgress(
-          `${formatNumber(tokens)} tokens, run ${number}: ${formatNumber(processed)} tokens read`,
+          formatText(say`${count(tokens)} token[s], run ${count(number)}: ${count(processed)} token[s] read`),
         ),
       onStep: (step) => {
         endProgress();
         const correct = step.canaries?.filter((c) => c.outcome === "correct").length;
         printError(
-          `${formatNumber(step.tokens)} tokens, run ${step.run}: ` +
+          `${formatText(say`${count(step.tokens)} token[s], run ${count(step.run)}`)}: ` +
             (step.failure?.kind ??
               step.invalid ??
               `${correct ?? 0} of ${step.canaries?.length ?? 0} recalled`),
@@ -158,7 +164,7 @@ async function storeReports(
     throw new UserError(
       "outsideFailed",
       say`The report cannot be written to ${folder}.`,
-      say`Free some disk space or name another folder; the stored rungs are kept.`,
+      say`Free some disk space or specify another folder; the saved rungs are kept.`,
       { cause },
     );
   }
@@ -188,7 +194,7 @@ async function folderTokens(
 }
 
 const reportLines = (report: LadderReport, folder: FolderTokens | undefined): string[] => [
-  `${formatNumber(report.targetTokens)} tokens: ${report.pass ? "passed" : "not passed"}`,
+  `${formatText(say`${count(report.targetTokens)} token[s]`)}: ${report.pass ? "passed" : "not passed"}`,
   ...report.rungs.map((rung) => `  ${formatNumber(rung.tokens)}: ${formatText(recallText(rung))}`),
   ...report.results.map(
     ({ passed, sentence }) => `${passed === null ? "?" : passed ? "+" : "-"} ${formatText(sentence)}`,
@@ -196,7 +202,7 @@ const reportLines = (report: LadderReport, folder: FolderTokens | undefined): st
   formatText(report.nextStep.sentence),
   ...report.nextStep.actions.map((action) => `→ ${formatText(action)}`),
   "",
-  "Context for a use, from what was measured here:",
+  "Recommended context for each use:",
   ...report.recommended.map(
     ({ use, sentence }) => `  ${formatText(useText(use, folder))}: ${formatText(sentence)}`,
   ),

@@ -25,7 +25,7 @@ export interface ProgramFlags {
 
 /** Adds the option that says which llama.cpp is asked. */
 export function withPrograms(command: Command): Command {
-  return command.option("--llama-cpp <folder>", "folder of llama.cpp's programs; without it, those on PATH");
+  return command.option("--llama-cpp <folder>", "folder of llama.cpp's programs, instead of PATH");
 }
 
 /** @throws UserError where the folder that is named holds none */
@@ -35,8 +35,8 @@ export async function programsOf({ llamaCpp }: ProgramFlags): Promise<{ readonly
   if ((await findLlamaProgram("llama-server", folder)) !== undefined) return { folder };
   throw new UserError(
     "notFound",
-    say`There is no llama-server in ${folder}.`,
-    say`Give --llama-cpp the folder that holds llama.cpp's programs.`,
+    say`llama-server was not found in ${folder}.`,
+    say`Set --llama-cpp to the folder of llama.cpp's programs.`,
   );
 }
 

@@ -21,7 +21,7 @@ import { bytesOf } from "./textFile";
 export const addLint: CliCommand = (program, context) => {
   program
     .command("lint")
-    .description("what is wrong with a models preset (--models-preset), as llama-server sees it")
+    .description("what llama-server would reject in a models preset (--models-preset), and other findings")
     .argument("<file>", "FILE.ini")
     .option("--json", "one JSON document on stdout")
     .action(async (file: string, options: { json?: true }) => {

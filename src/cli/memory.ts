@@ -9,7 +9,7 @@ import type { MemoryReport } from "../core/memory/budget/memoryReport";
 import { differencesOf } from "../core/memory/budget/sources";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
-import { say } from "../core/text";
+import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { gatherBudgets } from "../app/budgets";
 import { FitProbe } from "../node/machine/fitProbe";
@@ -31,10 +31,10 @@ export const addMemory: CliCommand = (program, context) => {
   withDevices(
     program
       .command("memory")
-      .description("what llama-server needs with the arguments after --, by device")
+      .description("memory by device that llama-server needs with the arguments after --")
       .option(
         "--probe <auto|off>",
-        "auto: measure this machine and ask llama-fit-params, unless devices are named",
+        "auto: measure this machine and run llama-fit-params, unless devices are specified",
         probeChoice,
         "auto",
       ),
@@ -50,7 +50,7 @@ export const addMemory: CliCommand = (program, context) => {
 
 const withDevices = (command: Command): Command =>
   withPrograms(command)
-    .option("--device <name=bytes>", "a device and what is free on it; repeat it for several", device, [])
+    .option("--device <name=bytes>", "a device and its free memory; can be repeated", device, [])
     .option("--margin <mib>", "MiB to keep free on every device", mebibytes)
     .option("--json", "one JSON document on stdout");
 
@@ -81,9 +81,9 @@ export const addMaxContext: CliCommand = (program, context) => {
     program
       .command("max-context")
       .description(
-        "the largest -c that fits, also by KV cache type; on this machine, unless devices are named",
+        "the largest -c that fits, by KV cache type; on this machine, unless devices are specified",
       )
-      .option("--table", "also what every context costs with every KV type"),
+      .option("--table", "memory of every context with every KV type"),
   ).action(async (options: MemoryOptions & { readonly table?: true }) => {
     const asked = await launchedModel(context);
     const budgets = await budgetsOf(asked, options, true, context.signal);
@@ -107,8 +107,8 @@ export async function launchedModel({ serverArguments, signal }: CliContext): Pr
   if (launch.model === undefined) {
     throw new UserError(
       "invalidInput",
-      say`No model is named.`,
-      say`Give llama-server's arguments after --, with -m M.gguf among them.`,
+      say`No model is specified.`,
+      say`Put llama-server's arguments after --, including -m M.gguf.`,
     );
   }
   const path = launch.model;
@@ -132,7 +132,7 @@ function memoryLines(report: MemoryReport): string[] {
     ].map(size),
   ]);
   return [
-    `-c ${formatNumber(context.nCtx)} · ${context.slots} slots of ${formatNumber(context.nCtxPerSlot)}${context.unified ? " sharing one pool" : ""} · ${report.source}`,
+    `-c ${formatNumber(context.nCtx)} · ${formatText(say`${count(context.slots)} slot[s] of ${count(context.nCtxPerSlot)}`)}${context.unified ? " sharing one pool" : ""} · ${report.source}`,
     "",
     ...table([["device", "weights", "KV", "state", "compute", "other", "total", "free", "margin"], ...rows]),
     "",

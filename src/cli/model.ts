@@ -7,7 +7,7 @@ import { printJson, printLines } from "./output";
 export const addModel: CliCommand = (program, { signal }) => {
   program
     .command("model")
-    .description("what a GGUF says about itself; a file or an http(s) address")
+    .description("layers, heads, tokenizer and sizes of a GGUF; a file or an http(s) URL")
     .argument("<model>", "M.gguf or URL")
     .option("--json", "one JSON document on stdout")
     .action(async (locator: string, options: { json?: true }) => {

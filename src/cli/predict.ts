@@ -11,10 +11,10 @@ import { textOf } from "./textFile";
 export const addPredict: CliCommand = (program) => {
   program
     .command("predict")
-    .description("seconds to prefill, from a measured depth curve")
-    .requiredOption("--curve <file>", "CURVE.json, as `probe` prints it")
-    .requiredOption("--tokens <n>", "tokens of the prompt that are not in the cache", wholeNumber)
-    .option("--cached <n>", "tokens already in the cache", wholeNumber, 0)
+    .description("predicted seconds with an 80 % interval, or why no prediction is possible")
+    .requiredOption("--curve <file>", "output of `probe --json`")
+    .requiredOption("--tokens <n>", "tokens of the prompt that are not cached", wholeNumber)
+    .option("--cached <n>", "tokens that are already in the cache", wholeNumber, 0)
     .option("--json", "one JSON document on stdout")
     .action(async (options: { curve: string; tokens: number; cached: number; json?: true }) => {
       const curve = await readCurve(options.curve);
@@ -49,7 +49,7 @@ async function readJson(file: string): Promise<unknown> {
     throw new UserError(
       "invalidInput",
       say`${file} is not JSON.`,
-      say`Name the output of \`llama-gauge probe\`.`,
+      say`Specify the output of \`llama-gauge probe --json\`.`,
       {
         cause,
       },

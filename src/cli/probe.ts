@@ -25,12 +25,10 @@ interface ProbeFlags extends HistoryFlags {
 export const addProbe: CliCommand = (program, context) => {
   const command = program
     .command("probe")
-    .description(
-      "measure prefill by depth: on a running server, or with llama-bench and the arguments after --",
-    )
+    .description("measure prefill speed by depth, on a running server or with llama-bench")
     .option("--server <url>", "the llama-server to measure; it must be idle")
-    .option("--bench <file>", "the llama-bench to run")
-    .option("--budget <seconds>", "how long the whole may take", wholeNumber, 60)
+    .option("--bench <file>", "the llama-bench to run instead, with llama-server's arguments after --")
+    .option("--budget <seconds>", "time limit", wholeNumber, 60)
     .option("--depths <list>", "depths in tokens, for example 0,4096,16384", depthList);
   withHistory(command, "folder to save the measurement in")
     .option("--json", "one JSON document on stdout")
@@ -56,8 +54,8 @@ async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeRe
   if ((flags.server === undefined) === (flags.bench === undefined)) {
     throw new UserError(
       "invalidInput",
-      say`One of --server and --bench is needed.`,
-      say`Name the one to measure.`,
+      say`Either --server or --bench is required.`,
+      say`Specify what to measure.`,
     );
   }
   const launch = await givenLaunch(context);

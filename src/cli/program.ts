@@ -45,7 +45,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
 
   const program = new Command("llama-gauge")
     .version(version)
-    .description("Does it fit, does the machine hold it, how long will I wait: for llama.cpp.")
+    .description("Does it fit, is there enough memory, how long will I wait: for llama.cpp.")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text) });
   for (const add of await commandsFor(own)) {

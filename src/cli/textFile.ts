@@ -12,6 +12,6 @@ export async function bytesOf(file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (cause) {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Specify an existing file.`, { cause });
   }
 }

@@ -17,12 +17,12 @@ interface TokenizeFlags {
 export const addTokenize: CliCommand = (program, { signal }) => {
   program
     .command("tokenize")
-    .description("tokens of one file's bytes exactly as they are, in the vocabulary of a GGUF")
-    .argument("[file]", "standard input where absent")
+    .description("tokens of a file's bytes exactly as they are, with the vocabulary of a GGUF")
+    .argument("[file]", "standard input if omitted")
     .requiredOption("--model <file>", "the GGUF")
-    .option("--ids", "the token ids, too")
-    .option("--add-special", "with BOS and EOS as the model says")
-    .option("--parse-special", "texts of special tokens become those tokens")
+    .option("--ids", "also print the token ids")
+    .option("--add-special", "add BOS and EOS as the model specifies")
+    .option("--parse-special", "treat the text of special tokens as those tokens")
     .option("--json", "one JSON document on stdout")
     .action(async (file: string | undefined, flags: TokenizeFlags) => {
       const input = await bytesOf(file);
@@ -47,6 +47,6 @@ async function bytesOf(file: string | undefined): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (cause) {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Name an existing file.`, { cause });
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Specify an existing file.`, { cause });
   }
 }

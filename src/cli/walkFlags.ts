@@ -15,8 +15,8 @@ export interface WalkFlags {
 /** Adds the options that say which files are meant. */
 export function withWalkOptions(command: Command): Command {
   return command
-    .option("--exclude <glob>", "leave files out; repeat it for several", collect, [])
-    .option("--no-ignore", "count what .gitignore and .llamagaugeignore leave out, too")
+    .option("--exclude <glob>", "exclude files; can be repeated", collect, [])
+    .option("--no-ignore", "include what .gitignore and .llamagaugeignore exclude")
     .option("--max-file-bytes <n>", "skip larger files", wholeNumber, defaultWalkOptions.maxFileBytes);
 }
 
@@ -39,9 +39,14 @@ export async function existing(paths: readonly string[]): Promise<readonly strin
       try {
         await stat(absolute);
       } catch (cause) {
-        throw new UserError("notFound", say`${name} does not exist.`, say`Name an existing file or folder.`, {
-          cause,
-        });
+        throw new UserError(
+          "notFound",
+          say`${name} does not exist.`,
+          say`Specify an existing file or folder.`,
+          {
+            cause,
+          },
+        );
       }
       return absolute;
     }),

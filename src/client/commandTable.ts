@@ -120,11 +120,11 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       const url =
         settings.value.serverUrl ||
         (serverOfReport() ??
-          (await cancellable(say`Looking for a server that wants an API key`, (signal) =>
+          (await cancellable(say`Looking for a server that needs an API key`, (signal) =>
             servers.locked(signal),
           )));
       if (url === undefined) {
-        throw new UserError("invalidInput", say`No server is chosen.`, say`Choose a server first.`);
+        throw new UserError("invalidInput", say`No server is selected.`, say`Choose a server first.`);
       }
       if (await askForApiKey(keys, url)) await repeat();
     },
@@ -157,7 +157,7 @@ export function commandTable(parts: CommandParts): Omit<CommandTable, LadderComm
       if (request === undefined) {
         throw new UserError(
           "invalidInput",
-          say`Nothing was estimated yet.`,
+          say`Nothing has been estimated yet.`,
           say`Estimate files or folders first.`,
         );
       }

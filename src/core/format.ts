@@ -47,6 +47,9 @@ export function formatQuantity(quantity: Quantity, locale = "en"): string {
   }
 }
 
+/** `{0}`, and what agrees with the count before it: `[one|other]`, `[s]`, `[es]`. */
+const placeholder = /\{(\d+)\}|\[([^[\]|]*)\|([^[\]|]*)\]|\[(e?s)\]/g;
+
 /**
  * The sentence in the reader's language and number format; English without further arguments. `value` is what becomes of
  * the texts that are put into it, for surfaces that would read some of them as more than text.
@@ -62,5 +65,20 @@ export function formatText(
     if (typeof arg === "string") return value(arg);
     return "unit" in arg ? formatQuantity(arg, locale) : formatText(arg, locale, translate, value);
   };
-  return translate(text.text).replace(/\{(\d+)\}/g, (_, index: string) => part(text.args[Number(index)]));
+  let counted: TextArg | undefined;
+  return translate(text.text).replace(
+    placeholder,
+    (_, index?: string, one?: string, other?: string, ending?: string) => {
+      if (index === undefined) return (isOne(counted, locale) ? one : (other ?? ending)) ?? "";
+      counted = text.args[Number(index)];
+      return part(counted);
+    },
+  );
+}
+
+/** Of a sentence around a single figure, such as "≈ 1", that figure decides. */
+function isOne(arg: TextArg | undefined, locale: string): boolean {
+  if (typeof arg !== "object") return false;
+  if ("text" in arg) return arg.args.length === 1 && isOne(arg.args[0], locale);
+  return arg.unit === "count" && new Intl.PluralRules(locale).select(arg.value) === "one";
 }

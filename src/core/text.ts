@@ -17,7 +17,11 @@ export interface Text {
   readonly args: readonly TextArg[];
 }
 
-/** Tag of translatable sentences: say`${count(3)} files` is `{ text: "{0} files", args: [3 files] }`. */
+/**
+ * Tag of translatable sentences: say`${count(3)} file[s]` is `{ text: "{0} file[s]", args: [3] }`.
+ * Words that follow a count are written as `[one|other]`, or as `[s]` and `[es]` where only an ending is added:
+ * say`${count(3)} entr[y|ies] [is|are] kept`. A translation brackets what its own language inflects, or nothing.
+ */
 export function say(strings: TemplateStringsArray, ...args: readonly TextArg[]): Text {
   let text = strings[0] ?? "";
   args.forEach((_, i) => (text += `{${i}}${strings[i + 1] ?? ""}`));

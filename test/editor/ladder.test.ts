@@ -99,7 +99,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
     const [problem] = await problemsOf(document.uri);
     assert.match(
       problem?.message ?? "",
-      /^criteria\.perRun: 9 canaries cannot be recalled: only 3 are asked\./,
+      /^criteria\.perRun: 9 canaries cannot be recalled: only 3 are asked for\./,
     );
     assert.equal(problem?.range.start.line, 6);
     const at = document.positionAt(document.getText().indexOf("9,"));

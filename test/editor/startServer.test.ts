@@ -122,7 +122,7 @@ describe("llama-server started from the editor", function () {
     const title = await until("the wait", async () =>
       (await lenses()).map(({ command }) => command?.title ?? "").find((its) => its.includes("full prompt")),
     );
-    // 2560 tokens, 2048 of them kept for the answer
+    // 2560 tokens, 2048 of them reserved for the answer
     assert.match(
       title,
       /^(Fits|Tight): .*2,560 tokens per slot · full prompt ≈ [\d.]+ s \([\d.]+ s – [\d.]+ s\)$/,

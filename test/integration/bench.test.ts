@@ -269,7 +269,7 @@ describe("a sample of answers", () => {
       },
       signal,
     );
-    await expect(sample).rejects.toThrow(/-ctk f99 gave no answers to compare: .*f99/);
+    await expect(sample).rejects.toThrow(/-ctk f99 returned no answers to compare: .*f99/);
   });
 });
 

@@ -170,11 +170,11 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
 
     const { recommended } = document as { recommended: { use: string; sentence: string }[] };
     expect(recommended.find(({ use }) => use === "summary")?.sentence).toMatch(
-      /^-c \d+: recall was verified to 700 tokens, less than the [\d,]+ wanted\.$/,
+      /^-c \d+: recall was verified to 700 tokens, less than the [\d,]+ required\.$/,
     );
     expect(await cliJson(["compare-ladders", out, out])).toMatchObject({
       // on a busy machine the speeds are not compared
-      sentence: expect.stringMatching(/^The same setup twice: nothing moved/) as string,
+      sentence: expect.stringMatching(/^The same setup twice: nothing changed/) as string,
       recall: { pairs: 18, onlyFirst: 0 },
       agreement: { answers: 3, same: 3, unit: "tokens" },
     });
@@ -183,7 +183,7 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     await writeFile(plan, planText("[700]", 2, "{ perRun: 5, pooled: 12 }"));
     const changed = await runCli(base);
     expect(changed.exitCode).toBe(2);
-    expect(changed.stderr).toMatch(/other criteria; a changed criterion is a new plan/);
+    expect(changed.stderr).toMatch(/other criteria; with different criteria it is a new plan/);
 
     await writeFile(plan, planText("[700, 1900]", 1, "{ perRun: 6, pooled: 6 }"));
     // the first ladder's own curve says how long this one takes
@@ -240,7 +240,7 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     const after = await store.read(signal);
     expect(after?.steps.slice(0, before.length)).toEqual(before);
     expect(after?.steps).toHaveLength(4);
-    expect(run.stderr).toContain(`${before.length} of 4 runs are stored already`);
+    expect(run.stderr).toContain(`${before.length} of 4 runs are already saved`);
   }, 240_000);
 });
 
@@ -313,7 +313,7 @@ describe("the ladder on a server that fails", () => {
       const target = record.steps.find(({ purpose }) => purpose === "target");
       expect(target?.evaluatedTokens).toBe(3000);
       expect(target?.invalid).toBe("answerCut");
-      expect(formatText(report.nextStep.sentence)).toMatch(/says nothing about recall/);
+      expect(formatText(report.nextStep.sentence)).toMatch(/has no recall result/);
     } finally {
       await server.stop();
     }

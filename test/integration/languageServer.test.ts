@@ -90,7 +90,7 @@ describe("the language server", () => {
         context: { diagnostics },
       });
       const titles = actions.map(({ title }) => title);
-      expect(titles).toEqual(["Change to ctx-size", "Remove the blanks in front"]);
+      expect(titles).toEqual(["Change to ctx-size", "Remove the leading spaces"]);
       const fixed = apply(
         text,
         actions.flatMap(({ edit }) => edit?.changes?.[uri] ?? []),

@@ -108,7 +108,7 @@ export const sampleCurve: DepthCurve = {
 
 const noCurve: Prediction = {
   known: false,
-  reason: say`No speed was measured with llama-server's own defaults.`,
+  reason: say`No speed has been measured with llama-server's defaults.`,
 };
 
 type Changes = Partial<Omit<GaugeReport, "verdict" | "limit">>;
@@ -212,7 +212,7 @@ export const nothingKnown = (): GaugeReport =>
       tokenizer: { source: "assumed", model: "bytes", relativeError: 0.4 },
     },
     server: unknown(
-      say`No llama-server answers on this machine.`,
+      say`No llama-server responds on this machine.`,
       say`Start llama-server, or choose the address of yours.`,
     ),
     model: unknown(say`No model is known.`, say`Choose a GGUF file.`),

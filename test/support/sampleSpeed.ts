@@ -86,7 +86,7 @@ export const probing: SpeedState = {
   ...someRuns,
   running: {
     title: say`Measuring prefill by depth`,
-    plan: say`The probe will prefill ${count(16_384)} tokens; about ${seconds(48)}.`,
+    plan: say`The probe will read ${count(16_384)} token[s]; about ${seconds(48)}.`,
     progress: { phase: "measuring", share: 0.4, remainingSeconds: 31, depth: 8192 },
   },
 };
@@ -103,17 +103,17 @@ export const compared: SpeedState = {
       lowPercent: 4.1,
       highPercent: 6.3,
       sentence: say`Slower by ${{ unit: "percent", value: 4.1 }} to ${{ unit: "percent", value: 6.3 }} (${say`prefill`} at depth ${count(16_384)}).`,
-      notes: [say`${count(93)} of ${count(96)} tokens of greedy answers are the same.`],
+      notes: [say`${count(93)} of ${count(96)} token[s] of greedy answers are the same.`],
     },
     generation: {
       kind: "cannotJudge",
-      sentence: say`Cannot be judged here now: ${say`it was stopped`}`,
+      sentence: say`Cannot be determined right now: ${say`it was stopped`}`,
       notes: [],
     },
   },
   baseline: {
     differs: ["build"],
-    sentence: say`Prefill at ${count(16_384)} tokens takes ${{ unit: "percent", value: 35 }} longer than the baseline.`,
+    sentence: say`Prefill at ${count(16_384)} token[s] takes ${{ unit: "percent", value: 35 }} longer than the baseline.`,
     rows: [
       { depth: 0, prefillChange: 0.12, generationChange: 0.02 },
       { depth: 16_384, prefillChange: 0.35 },

@@ -30,12 +30,12 @@ screenshotWhenFailed(() => workbench);
 const tokensIn = (heading: string): string => /([\d,]+) of /.exec(heading)?.[1] ?? "none";
 
 describe("a prompt that does not fit, in the packaged extension with a real llama-server", () => {
-  it("fits after Drop to fit, in panel, tree and status bar", async () => {
+  it("fits after Drop files to fit, in panel, tree and status bar", async () => {
     await workbench.statusBarItem().waitFor();
     await workbench.contextMenu(["src", "docs", "package-lock.json"], "Llama Gauge: Estimate Context Cost");
     const panel = workbench.webview();
     await panel.getByRole("heading", { level: 1, name: /^Does not fit/ }).waitFor();
-    await panel.getByText("Drop to fit").click();
+    await panel.getByText("Drop files to fit").click();
     const fits = panel.getByRole("heading", { level: 1, name: /^Fits\. [\d,]+ of 1,024/ });
     await fits.waitFor();
     const left = tokensIn(await fits.innerText());

@@ -97,7 +97,7 @@ describe("choosing a server that wants an API key", () => {
     await workbench.acceptRow("Enter an address");
     await workbench.page.locator(".quick-input-title", { hasText: "Address of llama-server" }).waitFor();
     await input().fill("nonsense://x");
-    await workbench.page.locator(".quick-input-message", { hasText: "An http or https address" }).waitFor();
+    await workbench.page.locator(".quick-input-message", { hasText: "An http or https URL" }).waitFor();
     await input().fill(server.url);
     await workbench.page.keyboard.press("Enter");
     await workbench.page.locator(".quick-input-title", { hasText: `API key for ${server.url}` }).waitFor();
@@ -126,7 +126,7 @@ describe("choosing a server that wants an API key", () => {
     await heading(/^Fits\. /).waitFor();
     await workbench
       .webview()
-      .getByText(/Something changed since this was counted/)
+      .getByText(/Something has changed since this was counted/)
       .waitFor();
     await button("Refresh").first().click();
     // this host keeps secrets in memory only, so the key is wanted once more

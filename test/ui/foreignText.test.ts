@@ -179,7 +179,7 @@ describe("in a trusted workspace", () => {
   it("the explanation of a log", async () => {
     await workbench.openFile("server.log");
     await workbench.runCommand("Llama Gauge: Explain This llama.cpp Log");
-    const page = workbench.webview().locator("body", { hasText: "What this log says" });
+    const page = workbench.webview().locator("body", { hasText: "What this log shows" });
     await staysText("explained", page);
   });
 
@@ -187,11 +187,11 @@ describe("in a trusted workspace", () => {
     await workbench.openFile("start.llama.ini");
     const start = workbench.page.locator(".codelens-decoration a", { hasText: /^Start$/ });
     await start.first().click();
-    await staysText("up", toast("is up at"));
+    await staysText("up", toast("is running at"));
     await workbench.screenshot("sinks-terminal");
     await noIcon(workbench.page.locator(".part.panel"));
     await start.first().click();
-    const question = workbench.page.locator(".monaco-dialog-box", { hasText: "is running already" });
+    const question = workbench.page.locator(".monaco-dialog-box", { hasText: "is already running" });
     await question.getByText("$\u2060(flame)").waitFor();
     await noIcon(question);
     await workbench.page.keyboard.press("Escape");

@@ -82,11 +82,11 @@ describe("a ladder from its plan to its verdict, in the packaged extension with 
   it("tells why a long prompt fails, asking only what it cannot read", async () => {
     const { page } = workbench;
     await workbench.runCommand("Llama Gauge: Why Does My Long Context Fail?");
-    await workbench.quickPickRow("It is refused as too long").waitFor();
-    await workbench.acceptRow("It is refused as too long");
+    await workbench.quickPickRow("It is rejected as too long").waitFor();
+    await workbench.acceptRow("It is rejected as too long");
     // the context is the server's own answer, so only the prompt is asked for
     const input = page.locator(".quick-input-widget input").first();
-    await page.locator(".quick-input-widget", { hasText: "How many tokens has the prompt" }).waitFor();
+    await page.locator(".quick-input-widget", { hasText: "How many tokens does the prompt have" }).waitFor();
     await input.fill("9K");
     await page.keyboard.press("Enter");
     const text = workbench

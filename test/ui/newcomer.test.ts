@@ -119,6 +119,6 @@ describe("what a screen reader says", () => {
       .poll(() => row.getAttribute("aria-label"))
       .toMatch(/: [\d,]+ tokens( in [\d,]+ files)?, [\d.]+ % of all/);
     const box = row.getByRole("checkbox");
-    await expect.poll(() => box.getAttribute("aria-label")).toBe("src in the prompt");
+    await expect.poll(() => box.getAttribute("aria-label")).toBe("Include src in the prompt");
   });
 });

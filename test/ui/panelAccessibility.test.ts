@@ -131,13 +131,13 @@ describe("the panel's page by keyboard", () => {
       await page.keyboard.press(key);
     };
     await press("button", "Table", "Enter");
-    await press("checkbox", "README.md in the prompt", "Space");
+    await press("checkbox", "Include README.md in the prompt", "Space");
     await press("button", "src/server/slots.cpp", "Enter");
     await press("button", "Save “Files by tokens” as CSV or Markdown", "Space");
     await room.getByText("Not counted: 3").focus();
     await page.keyboard.press("Enter");
-    await room.getByRole("table", { name: "What was left out" }).waitFor();
-    await press("button", "Take all back in", "Enter");
+    await room.getByRole("table", { name: "What was excluded" }).waitFor();
+    await press("button", "Include all", "Enter");
     const sent = (await panel.sent()).filter(({ type }) => type !== "ready");
     expect(sent.map((message) => ("files" in message ? { type: message.type } : message))).toEqual([
       { type: "leaveOut", paths: ["/home/ada/harbour/README.md"], out: true },

@@ -38,7 +38,7 @@ describe("choosing files on the panel's page", () => {
     await expect
       .poll(() => tile.locator("title").textContent())
       .toContain("package-lock.json is a lock file.");
-    const kinds = room.getByRole("list", { name: "Files a prompt may do without" });
+    const kinds = room.getByRole("list", { name: "Files that could be excluded" });
     await expect.poll(() => kinds.innerText()).toMatch(/lock file\s+1,610\s+1 file/);
     await room.getByRole("button", { name: "Table" }).click();
     const row = room.getByRole("row", { name: /package-lock\.json/ });
@@ -48,11 +48,11 @@ describe("choosing files on the panel's page", () => {
   it("asks to leave a file out, a whole kind, and to make it fit", async () => {
     await show(marked(tooLong()));
     const room = panel.page.getByRole("region", { name: "Room" });
-    await room.getByText("Drop to fit").click();
+    await room.getByText("Drop files to fit").click();
     await room.getByRole("checkbox", { name: /lock file/ }).uncheck();
     await room.getByRole("combobox", { name: "Order" }).selectOption("important last");
     await room.getByRole("button", { name: "Table" }).click();
-    await room.getByRole("checkbox", { name: "LICENSE in the prompt" }).uncheck();
+    await room.getByRole("checkbox", { name: "Include LICENSE in the prompt" }).uncheck();
     expect(await actions()).toEqual([
       { type: "command", command: "dropToFit" },
       { type: "leaveOut", paths: [lockFile], out: true },
@@ -70,7 +70,7 @@ describe("choosing files on the panel's page", () => {
     await show({ ...report, tokens: { ...report.tokens, files } });
     const room = panel.page.getByRole("region", { name: "Room" });
     const warning = room.getByRole("status").filter({ hasText: `${risky.file.label}, line 12: 25,000` });
-    await warning.getByText("Leave out").click();
+    await warning.getByText("Exclude").click();
     expect(await actions()).toEqual([{ type: "leaveOut", paths: [risky.file.path], out: true }]);
     await room.getByRole("button", { name: "Table" }).click();
     const row = room.getByRole("row", { name: risky.file.label });
@@ -94,7 +94,7 @@ describe("choosing files on the panel's page", () => {
     await expect.poll(() => room.locator(".tile.out").count()).toBe(3);
     await expect.poll(() => room.getByRole("checkbox", { name: /lock file/ }).isChecked()).toBe(false);
     await panel.page.screenshot({ path: "out/screenshots/panel-choice.png", fullPage: true });
-    await room.getByText("Take all back in").click();
+    await room.getByText("Include all").click();
     expect(await actions()).toEqual([{ type: "command", command: "includeAll" }]);
   });
 });

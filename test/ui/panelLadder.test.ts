@@ -50,7 +50,7 @@ describe("the ladder's card", () => {
       const heading = card.getByRole("heading", { level: 3 });
       await expect
         .poll(() => heading.innerText())
-        .toBe("Not verified at 12,288 tokens; recall held to 8,192 tokens");
+        .toBe("Not verified at 12,288 tokens; sufficient recall to 8,192 tokens");
       const bars = await card.locator("svg.ladder .share").count();
       const low = await card.locator("svg.ladder .share.low").count();
       expect(low).toBeGreaterThan(0);
@@ -104,7 +104,7 @@ describe("the ladder's card", () => {
 
   it("tells a failure of the system with the server's own words", async () => {
     await withLadder("stopped", {}, async (_, card) => {
-      await card.getByText("What the server said").click();
+      await card.getByText("What the server reported").click();
       await card.getByText(/allocating 640\.00 MiB on device 0/).waitFor();
       await card.locator("svg.ladder .trouble", { hasText: "ran out of memory" }).waitFor();
     });

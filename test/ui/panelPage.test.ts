@@ -94,12 +94,12 @@ describe("the panel's page", () => {
   it("lists what was left out, with the reason", async () => {
     await withState("fits", {}, async ({ page }) => {
       await page.getByText("Not counted: 3").click();
-      const rows = page.getByRole("table", { name: "What was left out" }).getByRole("row");
+      const rows = page.getByRole("table", { name: "What was excluded" }).getByRole("row");
       await expect
         .poll(async () => (await rows.allInnerTexts()).slice(1))
         .toEqual([
           expect.stringMatching(
-            /^node_modules\/\s+left out by an ignore file \(\.gitignore: node_modules\/\)/,
+            /^node_modules\/\s+excluded by an ignore file \(\.gitignore: node_modules\/\)/,
           ),
           expect.stringMatching(/^media\/logo\.png\s+not text/),
           expect.stringMatching(/^run\.fifo\s+not a regular file/),
@@ -166,7 +166,7 @@ describe("the panel's page", () => {
     });
     const { page } = await open({ kept });
     await page.getByRole("heading", { level: 1, name: /^Fits/ }).waitFor();
-    await page.getByText(/Something changed since this was counted/).waitFor();
+    await page.getByText(/Something has changed since this was counted/).waitFor();
     await page.getByRole("table", { name: "Time to the first token" }).waitFor();
   });
 

@@ -34,7 +34,7 @@ async function saved(panel: PanelPage, name: string): Promise<readonly SavedFile
 
 describe("saving from the panel's page", () => {
   it.each([
-    ["room", "Room", ["server.cpp", "kept for the answer", "context of one request: 32,512"]],
+    ["room", "Room", ["server.cpp", "reserved for the answer", "context per request: 32,512"]],
     ["memory", "Memory", ["CUDA0", "12.7 GiB", "weights 20.2 GiB"]],
     ["wait", "Wait", ["20,000", "this prompt: 77 s", "3 measured points"]],
   ])("writes the picture of %s as SVG and PNG that look the same", async (id, name, texts) => {

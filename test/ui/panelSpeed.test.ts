@@ -92,7 +92,7 @@ describe("measured speed on the panel's page", () => {
   it("shows the naive line's time as a table and in words", async () => {
     await withSpeed(measuredReport(), someRuns, async ({ page }) => {
       const wait = page.getByRole("region", { name: "Wait" });
-      await wait.getByText(/if the first tokens' speed lasted; it would say [\d.]+ (s|min) here/).waitFor();
+      await wait.getByText(/if the speed of the first tokens lasted, here [\d.]+ (s|min)/).waitFor();
       await wait.getByRole("button", { name: "Table" }).click();
       const rows = wait.getByRole("table", { name: "Time to the first token" }).getByRole("row");
       // 65,536 tokens at the first chunk's 26.1 s per 8,192 tokens
@@ -121,12 +121,12 @@ describe("measured speed on the panel's page", () => {
       // 26.1 s for 8,192 tokens
       await expect.poll(() => spans.nth(1).innerText()).toMatch(/^0\s+8,192\s+3\.19 ms\s+314 t\/s$/);
       await measured.getByText("History: 2 runs").click();
-      const history = measured.getByRole("table", { name: "History of measurements" }).getByRole("row");
+      const history = measured.getByRole("table", { name: "Measurement history" }).getByRole("row");
       await expect
         .poll(() => history.nth(1).innerText())
         .toMatch(/probe in use.*73,728.*contaminated.*cargo/s);
       await expect.poll(() => history.nth(2).innerText()).toMatch(/baseline “before the update”/);
-      await measured.getByText("1 line of the history cannot be read here; it is kept.").waitFor();
+      await measured.getByText("1 line of the history cannot be read; it is kept.").waitFor();
     });
   });
 
@@ -136,7 +136,7 @@ describe("measured speed on the panel's page", () => {
       const notice = wait.getByRole("status");
       await expect
         .poll(() => notice.innerText())
-        .toMatch(/31 s to go\.\s+The probe will prefill 16,384 tokens; about 48 s\./);
+        .toMatch(/31 s left\.\s+The probe will read 16,384 tokens; about 48 s\./);
       await expect.poll(() => notice.getByRole("progressbar").getAttribute("value")).toBe("0.4");
       await notice.getByText("Stop").click();
       expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "cancelMeasurement" });

@@ -53,7 +53,7 @@ describe("what-if on the panel's page", () => {
     await page.getByText("What if: -c 262144").waitFor();
     await page.getByRole("heading", { level: 1, name: /19,440 of 262,144 tokens/ }).waitFor();
     for (const said of [
-      /Room\s+262,144 tokens for one request\s+now 65,536/,
+      /Room\s+262,144 tokens per request\s+now 65,536/,
       /Memory\s+\d+\.\d GiB\. CUDA0 (lacks|is the tightest device).*now \d+\.\d GiB/,
       /Wait\s+\d+ s \(\d+ s – \d+ s\)\s+now \d+ s/,
     ]) {
@@ -91,7 +91,7 @@ describe("what-if on the panel's page", () => {
 
   it("has no wait for options nobody measured, and says so", async () => {
     await panel.send(answer({ cacheTypeK: "q8_0", cacheTypeV: "q8_0" }));
-    await memory().getByText("No speed was measured with these options.").waitFor();
+    await memory().getByText("No speed has been measured with these options.").waitFor();
   });
 
   it("offers what can be done, and does none of it by itself", async () => {
@@ -140,7 +140,7 @@ describe("what-if on the panel's page", () => {
     const value = { ...computed.value, devices: [reported, host], computed: computed.value };
     const report = { ...sample.report, revision: 2, memory: { known: true as const, value } };
     await panel.show({ status: "ready", report, stale: false });
-    await memory().getByText("CUDA0: llama-fit-params says 100 MiB more for compute buffers").waitFor();
+    await memory().getByText("CUDA0: llama-fit-params reports 100 MiB more for compute buffers").waitFor();
     const rows = memory().getByRole("table", { name: "Computed and reported" }).getByRole("row");
     await expect.poll(() => rows.count()).toBe(5);
   });
@@ -197,7 +197,7 @@ describe("the budget's picture", () => {
       await memory().screenshot({ path: path.join(folder, `panel-${name.replace(" ", "-")}.png`) });
       await expect
         .poll(() => memory().locator(".legend").innerText())
-        .toMatch(/to stay free.*other programs/s);
+        .toMatch(/to keep free.*other programs/s);
       const tightest = devices.length === 2 ? "CUDA0" : "RPC1";
       await expect
         .poll(() => memory().locator(".tightest").innerText())

@@ -36,12 +36,12 @@ it("says what it costs and what is left, in a notification, the panel and the st
   await workbench.runCommand("Llama Gauge: Run Depth Probe");
   await toast().waitFor();
   await running()
-    .getByText(/The probe will prefill [\d,]+ tokens; about/)
+    .getByText(/The probe will read [\d,]+ tokens; about/)
     .waitFor();
   await running()
-    .getByText(/\d s to go\./)
+    .getByText(/\d s left\./)
     .waitFor();
-  await workbench.statusBarItem("llamaGauge.speed").filter({ hasText: "to go" }).waitFor();
+  await workbench.statusBarItem("llamaGauge.speed").filter({ hasText: "left" }).waitFor();
   await running().scrollIntoViewIfNeeded();
   await workbench.screenshot("probe-running-dark");
 });
@@ -82,7 +82,7 @@ it("says how far a prompt of somebody else's is", async () => {
     await live.waitFor();
     await workbench
       .webview()
-      .getByText(/The server reads a prompt: [\d,]+ tokens so far/)
+      .getByText(/The server is reading a prompt: [\d,]+ tokens so far/)
       .waitFor();
     await workbench.screenshot("prefill-live");
   } finally {
@@ -98,7 +98,7 @@ it("can be stopped: the server is idle again at once, and what was measured is k
   await running().scrollIntoViewIfNeeded();
   await workbench.screenshot("probe-running-light");
   await running()
-    .getByText(/The probe will prefill/)
+    .getByText(/The probe will read/)
     .waitFor();
   await running().getByText("Stop").click();
   await running().waitFor({ state: "hidden" });
@@ -106,5 +106,5 @@ it("can be stopped: the server is idle again at once, and what was measured is k
   await expect.poll(slots, { timeout: 30_000 }).toMatchObject([{ is_processing: false }]);
   const measured = workbench.webview().getByRole("region", { name: "Measured speed" });
   await measured.getByText(/^History: \d+ runs/).click();
-  await measured.getByText("Stopped by the user; what was measured until then is kept.").first().waitFor();
+  await measured.getByText("Stopped by the user; what was measured so far is kept.").first().waitFor();
 });

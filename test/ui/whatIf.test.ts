@@ -61,7 +61,7 @@ describe("what-if on a server that was started from a preset, in the packaged ex
     await workbench.openFile("my.llama.ini");
     await page.locator(".view-line", { hasText: "parallel" }).first().click();
     await workbench.runCommand("Llama Gauge: Start llama-server");
-    const up = workbench.notification(/is up at http:.*4,096 tokens per request/);
+    const up = workbench.notification(/is running at http:.*4,096 tokens per request/);
     const again = page.getByRole("button", { name: "Start it again" });
     await up.or(again).first().waitFor();
     if ((await again.count()) > 0) await again.click();
@@ -79,7 +79,7 @@ describe("what-if on a server that was started from a preset, in the packaged ex
     await budget();
     await slots().selectOption("2");
     await workbench.webview().getByText("What if: -np 2").waitFor();
-    await memory().getByText("2,048 tokens for one request").waitFor();
+    await memory().getByText("2,048 tokens per request").waitFor();
     await tryOthers();
     // the server and everything drawn from it are as they were
     await workbench.statusBarItem().filter({ hasText: "4K" }).waitFor();

@@ -47,7 +47,7 @@ export async function reportingErrors<T>(
       );
     } else {
       log.error(`${name} failed`, error);
-      void showError(localized(say`Something went wrong inside Llama Gauge. The log says more.`), [showLog]);
+      void showError(localized(say`Internal error in Llama Gauge. See the log for details.`), [showLog]);
     }
     return undefined;
   }

@@ -19,7 +19,7 @@ export async function dropUntilItFits(gauge: Gauge): Promise<Text> {
     if (plan === undefined) {
       throw new UserError(
         "invalidInput",
-        say`What one request may hold is not known.`,
+        say`How much one request may hold is unknown.`,
         say`Choose a server or a model first.`,
       );
     }
@@ -28,7 +28,7 @@ export async function dropUntilItFits(gauge: Gauge): Promise<Text> {
       throw new UserError(
         "invalidInput",
         say`Even without any of the files the prompt does not fit.`,
-        say`Start llama-server with a larger -c, or keep less for the answer.`,
+        say`Start llama-server with a larger -c, or reserve less for the answer.`,
       );
     }
     gauge.choose([...leftOutOf(report), ...plan.files.map(({ path }) => path)]);
@@ -36,12 +36,18 @@ export async function dropUntilItFits(gauge: Gauge): Promise<Text> {
   }
   const after = leftOutOf(reportOn(gauge));
   const dropped = after.length - before.length;
-  return dropped === 0 ? say`It fits: nothing needs to be left out.` : say`${count(dropped)} files left out`;
+  return dropped === 0
+    ? say`It fits: nothing needs to be excluded.`
+    : say`${count(dropped)} file[s] excluded`;
 }
 
 function reportOn({ state }: Gauge): GaugeReport {
   if (state.status === "ready") return state.report;
-  throw new UserError("invalidInput", say`Nothing was estimated yet.`, say`Estimate files or folders first.`);
+  throw new UserError(
+    "invalidInput",
+    say`Nothing has been estimated yet.`,
+    say`Estimate files or folders first.`,
+  );
 }
 
 const leftOutOf = (report: GaugeReport): readonly string[] => report.leftOut ?? [];

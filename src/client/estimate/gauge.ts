@@ -209,5 +209,5 @@ export class Gauge implements Disposable {
 export function failureOf(error: unknown): Failure {
   return error instanceof UserError
     ? { problem: error.problem, remedy: error.remedy }
-    : { problem: say`Something went wrong inside Llama Gauge.`, remedy: say`The log says more.` };
+    : { problem: say`Internal error in Llama Gauge.`, remedy: say`See the log for details.` };
 }

@@ -18,10 +18,10 @@ const scopes: readonly (readonly [GitScope["kind"], Text, Text])[] = [
   [
     "workingTree",
     say`Working tree`,
-    say`everything that differs from the last commit, untracked files included`,
+    say`everything that differs from the last commit, including untracked files`,
   ],
-  ["staged", say`Staged changes`, say`what the next commit would hold`],
-  ["branch", say`This branch`, say`what it adds since it left the main branch`],
+  ["staged", say`Staged changes`, say`what the next commit would contain`],
+  ["branch", say`This branch`, say`everything it adds compared with the main branch`],
 ];
 
 interface NamedScope {
@@ -68,7 +68,7 @@ export async function chooseGitScope(
   ]);
   const picked = await pick(items, {
     title: localized(say`Changes to estimate`),
-    placeHolder: localized(say`Whole files that changed, or the changes as a diff`),
+    placeHolder: localized(say`Changed files in full, or only the changes as a diff`),
     matchOnDescription: true,
   });
   return picked?.scope && requestOf(git, folder.uri.fsPath, picked.scope.kind, picked.scope.as);

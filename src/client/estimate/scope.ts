@@ -23,7 +23,7 @@ export function scopeOfUris(uris: readonly Uri[]): EstimateRequest {
     );
   }
   const label =
-    uris.length <= 3 ? uris.map(name).join(", ") : localized(say`${count(uris.length)} selected items`);
+    uris.length <= 3 ? uris.map(name).join(", ") : localized(say`${count(uris.length)} selected item[s]`);
   return { label, roots: uris.map((uri) => uri.fsPath) };
 }
 

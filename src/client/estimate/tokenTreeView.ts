@@ -125,8 +125,8 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
         : say`${count(node.tokens)} · ${share} · ${fileKindName(mark.kind)}`;
     const [risky] = riskyFiles({ tokens: { files: node.file === undefined ? [] : [node.file] } });
     const about = folder
-      ? say`${node.label}: ${count(node.tokens)} tokens in ${count(node.files)} files, ${share} of all`
-      : say`${node.label}: ${count(node.tokens)} tokens, ${share} of all`;
+      ? say`${node.label}: ${count(node.tokens)} token[s] in ${count(node.files)} file[s], ${share} of the total`
+      : say`${node.label}: ${count(node.tokens)} token[s], ${share} of the total`;
     const tooltip = together(
       [
         localized(about),
@@ -152,7 +152,7 @@ export class TokenTreeView implements TreeDataProvider<Row>, Disposable {
       state: pathsOf(node).every((path) => this.leftOut.has(path))
         ? TreeItemCheckboxState.Unchecked
         : TreeItemCheckboxState.Checked,
-      accessibilityInformation: { label: localized(say`${node.label} in the prompt`) },
+      accessibilityInformation: { label: localized(say`Include ${node.label} in the prompt`) },
     };
     item.contextValue = folder ? "folder" : "file";
     if (node.file === undefined) {
@@ -172,8 +172,8 @@ function pathsOf({ file, children }: TokenNode): string[] {
 }
 
 function inPrompt({ acceptance, tokens, leftOut }: GaugeReport): Text {
-  if (leftOut === undefined) return say`${count(tokens.tokens)} tokens`;
-  return say`${count(acceptance.parts.files)} of ${count(tokens.tokens)} tokens`;
+  if (leftOut === undefined) return say`${count(tokens.tokens)} token[s]`;
+  return say`${count(acceptance.parts.files)} of ${count(tokens.tokens)} token[s]`;
 }
 
 const nodeRows = (node: TokenNode): Row[] => node.children.map((child) => ({ kind: "node", node: child }));

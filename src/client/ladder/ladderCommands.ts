@@ -70,14 +70,14 @@ export function ladderCommands({
     if (ladder !== undefined) return ladder;
     throw new UserError(
       "notFound",
-      say`No ladder was run yet.`,
-      say`Create a plan, look it over and run it.`,
+      say`No ladder has been run yet.`,
+      say`Create a plan, check it and run it.`,
     );
   }
 
   return {
     "llamaGauge.createLadderPlan": async () => {
-      const title = localized(say`Asking the server what it can hold`);
+      const title = localized(say`Asking the server for its context`);
       const text = await showingProgress(title, (_, cancelled) => ladders.planText(cancelled));
       await newPlan(text);
     },
@@ -146,7 +146,7 @@ export function ladderCommands({
 }
 
 const stored = <T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  cancellable(say`Reading the stored ladders`, read);
+  cancellable(say`Reading saved ladders`, read);
 
 interface LadderItem extends PickItem {
   readonly ladder: ShownLadder;
@@ -165,17 +165,17 @@ function ladderItem(ladder: ShownLadder): LadderItem {
 async function resumeOrAnew({ steps }: ShownLadder): Promise<"resume" | "anew" | undefined> {
   const items = [
     {
-      label: localized(say`Go on`),
-      detail: localized(say`${count(steps.done)} of ${count(steps.planned)} runs are stored already.`),
+      label: localized(say`Resume`),
+      detail: localized(say`${count(steps.done)} of ${count(steps.planned)} run[s] [is|are] already saved.`),
       choice: "resume" as const,
     },
     {
-      label: localized(say`Begin anew`),
-      detail: localized(say`What is stored stays as it is.`),
+      label: localized(say`Start over`),
+      detail: localized(say`What is saved is left unchanged.`),
       choice: "anew" as const,
     },
   ];
-  const chosen = await pick(items, { title: localized(say`This plan was begun before`) });
+  const chosen = await pick(items, { title: localized(say`This plan was started before`) });
   return chosen?.choice;
 }
 

@@ -65,8 +65,8 @@ export class LadderDesk implements PanelPart, Disposable {
     if (this.running !== undefined) {
       throw new UserError(
         "invalidInput",
-        say`A ladder is running already.`,
-        say`Wait for it, or cancel it: what is done is kept.`,
+        say`A ladder is already running.`,
+        say`Wait for it, or cancel it; completed runs are kept.`,
       );
     }
     const controller = new AbortController();

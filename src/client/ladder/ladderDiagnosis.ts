@@ -59,7 +59,7 @@ async function ask(question: Question): Promise<Answer> {
 
 async function choose({ question, choices, fact }: Question): Promise<Answer> {
   const items = choices.map(({ value, label }) => ({ label: localized(label), value }));
-  const unsure = { label: localized(say`I do not know`), value: undefined };
+  const unsure = { label: localized(say`I don't know`), value: undefined };
   const chosen = await pick(fact === "symptom" ? items : [...items, unsure], {
     title: localized(say`Why Does My Long Context Fail?`),
     placeHolder: localized(question),
@@ -69,10 +69,10 @@ async function choose({ question, choices, fact }: Question): Promise<Answer> {
 }
 
 const units = {
-  tokens: say`Tokens, e.g. 65536 or 64K; empty where you do not know.`,
-  seconds: say`Seconds; empty where you do not know.`,
-  share: say`A number such as 0.85, 85 % or 2.5; empty where you do not know.`,
-  bytes: say`GiB, e.g. 1.5; empty where you do not know.`,
+  tokens: say`Tokens, e.g. 65536 or 64K; leave empty if unknown.`,
+  seconds: say`Seconds; leave empty if unknown.`,
+  share: say`A number such as 0.85, 85 % or 2.5; leave empty if unknown.`,
+  bytes: say`GiB, e.g. 1.5; leave empty if unknown.`,
 } as const satisfies Record<NumberKind, Text>;
 
 async function enter({ question }: Question, kind: NumberKind): Promise<Answer> {
@@ -102,7 +102,7 @@ async function show(
       md`**${localized(conclusion.sentence)}**`,
       ...part(say`What to do`, conclusion.actions),
       ...part(say`Why`, conclusion.evidence),
-      ...part(say`What this is known from`, told),
+      ...part(say`Evidence`, told),
     ]),
   );
 }

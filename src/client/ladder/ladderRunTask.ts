@@ -21,7 +21,7 @@ export async function runLadderTask(
     cancelled.addEventListener("abort", cancel);
     let shown = 0;
     try {
-      progress.report({ message: localized(say`Looking at the server and the plan`) });
+      progress.report({ message: localized(say`Checking the server and the plan`) });
       return await desk.run(wanted, {
         onCost: async (cost, left) => {
           if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
@@ -42,15 +42,15 @@ export async function runLadderTask(
 }
 
 async function confirmed(cost: LadderCost, left: number): Promise<boolean> {
-  const start = localized(left < cost.steps ? say`Go on` : say`Start`);
+  const start = localized(left < cost.steps ? say`Resume` : say`Start`);
   const stored =
     left < cost.steps
-      ? [say`${count(cost.steps - left)} of ${count(cost.steps)} runs are stored already.`]
+      ? [say`${count(cost.steps - left)} of ${count(cost.steps)} run[s] [is|are] already saved.`]
       : [];
   const detail = [
     cost.sentence,
     ...stored,
-    say`Nobody else may use the server meanwhile. Every run is stored before the next begins: it can be cancelled and go on later.`,
+    say`Nobody else should use the server in the meantime. Every run is saved before the next one starts, so you can cancel and resume later.`,
   ];
   return askToGoOn(
     "information",
@@ -65,8 +65,8 @@ const shareOf = ({ steps, tokens, processed }: LadderProgress): number =>
   (steps.done + (tokens > 0 ? Math.min(1, processed / tokens) * 0.95 : 0)) / Math.max(1, steps.planned);
 
 function ladderProgressText({ steps, tokens, processed, remaining }: LadderProgress): Text {
-  const at = say`Run ${count(Math.min(steps.done + 1, steps.planned))} of ${count(steps.planned)}: ${count(processed)} of ${count(tokens)} tokens read.`;
+  const at = say`Run ${count(Math.min(steps.done + 1, steps.planned))} of ${count(steps.planned)}: ${count(processed)} of ${count(tokens)} token[s] read.`;
   return remaining === undefined
     ? at
-    : say`${at} ${seconds(remaining.likely)} to go (${seconds(remaining.low)} to ${seconds(remaining.high)}).`;
+    : say`${at} ${seconds(remaining.likely)} left (${seconds(remaining.low)} to ${seconds(remaining.high)}).`;
 }

@@ -83,7 +83,7 @@ export function startLanguageClient(
       void notify(
         "warning",
         localized(
-          say`Llama Gauge cannot check model presets: its language server did not start. The log says why.`,
+          say`Llama Gauge cannot check model presets: its language server did not start. See the log for details.`,
         ),
       );
     }

@@ -33,8 +33,8 @@ export async function showSectionBudget(...[argument]: readonly unknown[]): Prom
   if (cost === undefined) {
     throw new UserError(
       "notFound",
-      say`What ${section} costs is not known: its model's file is not on this machine, or the workspace is not trusted.`,
-      say`Name a file that is there, and trust the workspace.`,
+      say`What ${section} costs is unknown: its model file is not on this machine, or the workspace is not trusted.`,
+      say`Specify an existing file, and trust the workspace.`,
     );
   }
   const size = (value: number | undefined): string =>
@@ -69,15 +69,15 @@ export async function explainActiveLog(): Promise<void> {
   if (parts.length === 0) {
     throw new UserError(
       "invalidInput",
-      say`Nothing of llama.cpp was recognised in this text.`,
-      say`Open its log, or select the lines around the error; with -lv 4 it says most.`,
+      say`This text contains nothing recognisable from llama.cpp.`,
+      say`Open its log, or select the lines around the error; with -lv 4 it is most detailed.`,
     );
   }
   const text = parts.flatMap(({ heading, lines }) => [
     md`## ${localized(heading)}`,
     ...lines.map((line) => md`${localized(line)}`),
   ]);
-  await showMarkdown(localized(say`What this log says`), paragraphs(text));
+  await showMarkdown(localized(say`What this log shows`), paragraphs(text));
 }
 
 /** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
@@ -94,9 +94,7 @@ export async function checkSelection(argument?: unknown): Promise<void> {
     );
     return [
       codeBlock(text.slice(start, end), "sh"),
-      lines.length === 0
-        ? md`${localized(say`llama-server takes this command line as it is.`)}`
-        : bulletList(lines),
+      lines.length === 0 ? md`${localized(say`llama-server accepts this command line.`)}` : bulletList(lines),
     ];
   });
   await showMarkdown(localized(say`Command line of llama-server`), paragraphs(parts.flat()));

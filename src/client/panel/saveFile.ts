@@ -28,7 +28,7 @@ export async function saveFile(name: string, files: readonly SavedFile[]): Promi
     throw new UserError(
       "outsideFailed",
       say`${chosen.fsPath} could not be written.`,
-      say`Choose a folder that you may write to.`,
+      say`Choose a folder that you can write to.`,
       { cause },
     );
   }

@@ -7,7 +7,7 @@ import { localized } from "../editor/vscodeText";
 export async function askForApiKey(keys: ApiKeys, serverUrl: string): Promise<boolean> {
   const key = await enterText({
     title: localized(say`API key for ${serverUrl}`),
-    prompt: localized(say`Kept in VS Code's secret storage. Leave empty to forget the stored key.`),
+    prompt: localized(say`Stored in VS Code's secret storage. Leave empty to delete the stored key.`),
     password: true,
     ignoreFocusOut: true,
   });

@@ -17,14 +17,14 @@ export async function chooseServer(
 ): Promise<string | undefined> {
   const fixed: ServerItem[] = [
     {
-      label: localized(say`Find a server on this machine each time`),
+      label: localized(say`Detect a server on this machine each time`),
       description: current === "" ? localized(say`current`) : nothingShown,
       url: "",
     },
     { label: localized(say`Enter an address …`), alwaysShow: true, url: undefined },
   ];
   const chosen = await pickWhileSearching<ServerItem>(
-    { title: localized(say`Choose llama-server`), placeholder: localized(say`Servers that answer`) },
+    { title: localized(say`Choose llama-server`), placeholder: localized(say`Responding servers`) },
     fixed,
     async (signal) =>
       (await discover(signal)).map(({ url, description }) => ({
@@ -49,7 +49,7 @@ async function askForAddress(current: string): Promise<string | undefined> {
     value: current === "" ? "http://127.0.0.1:8080" : current,
     validateInput: (text) =>
       serverUrl(text) === undefined || text.trim() === ""
-        ? localized(say`An http or https address, for example http://127.0.0.1:8080`)
+        ? localized(say`An http or https URL, for example http://127.0.0.1:8080`)
         : undefined,
   });
   return typed === undefined ? undefined : serverUrl(typed);

@@ -187,7 +187,7 @@ export class ServerStarter implements Disposable {
     const former = this.running.find((each) => each.name === name);
     if (former === undefined) return true;
     const restart = localized(say`Start it again`);
-    if (!(await askToGoOn("warning", localized(say`${name} is running already.`), restart))) return false;
+    if (!(await askToGoOn("warning", localized(say`${name} is already running.`), restart))) return false;
     await this.end(former);
     return true;
   }
@@ -204,9 +204,9 @@ export class ServerStarter implements Disposable {
 }
 
 function readyText(name: string, url: string, readiness: Readiness): ReturnType<typeof say> {
-  if (readiness.kind === "answers") return say`${name} answers at ${url}. ${readiness.error.problem}`;
+  if (readiness.kind === "answers") return say`${name} responds at ${url}. ${readiness.error.problem}`;
   const { model, nCtxPerSlot } = readiness.facts;
-  return say`${name} is up at ${url}: ${model.id}, ${count(nCtxPerSlot)} tokens per request.`;
+  return say`${name} is running at ${url}: ${model.id}, ${count(nCtxPerSlot)} token[s] per request.`;
 }
 
 /** The folder relative paths of the settings begin in. */

@@ -35,7 +35,7 @@ async function requestOfScript(document: TextDocument, name: string, at: number)
   if (command?.isPlain !== true) {
     throw new UserError(
       "invalidInput",
-      say`The command line is not there any more, or has variables that only its shell knows.`,
+      say`The command line no longer exists, or contains variables that only its shell knows.`,
       say`Start it in a terminal.`,
     );
   }
@@ -66,7 +66,7 @@ async function requestOfSection(document: TextDocument, section: string): Promis
     throw new UserError(
       "invalidInput",
       say`The preset has no model named ${section}.`,
-      say`Start one that it has.`,
+      say`Start a model from the preset.`,
     );
   }
   const folder = folderOf(document.uri) ?? workspaceFolder();

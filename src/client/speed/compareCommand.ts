@@ -45,7 +45,7 @@ export async function compareSettings(
 }
 
 async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
-  const setup = await cancellable(say`Looking at server, model and machine`, (signal) =>
+  const setup = await cancellable(say`Checking server, model and machine`, (signal) =>
     speed.comparisonSetup(signal),
   );
   const option = await pick(
@@ -57,7 +57,7 @@ async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
     })),
     {
       title: localized(say`Compare settings of ${setup.model}`),
-      placeHolder: localized(say`One option at a time: with two no single cause could be named`),
+      placeHolder: localized(say`One option at a time: with two, no single cause could be named`),
     },
   );
   if (option === undefined) return undefined;
@@ -85,7 +85,10 @@ interface PlanItem extends PickItem {
 /** The last question is the price: choosing a depth starts the comparison. */
 async function askForDepth(speed: Comparisons, title: Shown): Promise<ComparisonPlan | undefined> {
   const picked = await pickWhileSearching<PlanItem>(
-    { title, placeholder: localized(say`Depth to compare at, with what it costs; choosing one starts it`) },
+    {
+      title,
+      placeholder: localized(say`Depth to compare at, with its cost; choosing one starts the comparison`),
+    },
     [],
     async (signal) =>
       (await speed.comparisonPrices(signal)).map((plan) => ({

@@ -40,15 +40,15 @@ function summary({ curve, seconds: took, monitor, warnings }: ProbeReport): Text
 
 function measured(curve: ProbeReport["curve"], took: number, { verdict }: ProbeReport["monitor"]): Text {
   const deepest = largest(curve.points.map(({ depth, tokens }) => depth + tokens));
-  const prefill = say`Prefill measured to ${count(deepest)} tokens in ${seconds(took)}.`;
+  const prefill = say`Prefill measured to ${count(deepest)} token[s] in ${seconds(took)}.`;
   switch (verdict) {
     case "clean":
       return prefill;
     case "drift":
-      return say`${prefill} The machine itself changed meanwhile, so the band is wider.`;
+      return say`${prefill} The machine itself changed in the meantime, so the interval is wider.`;
     case "unmonitored":
-      return say`${prefill} Nothing watched the machine meanwhile.`;
+      return say`${prefill} The machine was not monitored in the meantime.`;
     case "contaminated":
-      return say`${prefill} Other programs were at work meanwhile, so the band is wider.`;
+      return say`${prefill} Other programs were running in the meantime, so the interval is wider.`;
   }
 }

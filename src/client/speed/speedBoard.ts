@@ -51,8 +51,8 @@ export class SpeedBoard implements PanelPart, Disposable {
     if (this.running !== undefined) {
       throw new UserError(
         "invalidInput",
-        say`A measurement is running already; two at once would disturb each other.`,
-        say`Wait for its end, or stop it.`,
+        say`A measurement is already running; two at once would disturb each other.`,
+        say`Wait until it ends, or stop it.`,
       );
     }
     const controller = new AbortController();

@@ -45,8 +45,8 @@ export type SpeedCommandId =
   | "llamaGauge.exportHistory"
   | "llamaGauge.cancelMeasurement";
 
-const lookingAround = say`Looking at server, model and machine`;
-const readingHistory = say`Reading the history of measurements`;
+const lookingAround = say`Checking server, model and machine`;
+const readingHistory = say`Reading measurement history`;
 
 /** The commands about measured speed besides the probe itself. */
 export function speedCommands({
@@ -77,7 +77,7 @@ export function speedCommands({
       if (baselines.length === 0) {
         throw new UserError(
           "invalidInput",
-          say`No baseline was recorded yet.`,
+          say`No baseline has been recorded yet.`,
           say`Record one (Llama Gauge: Record Baseline), then measure again and compare.`,
         );
       }
@@ -103,7 +103,7 @@ export function speedCommands({
       await board.refresh();
       void notify(
         "information",
-        localized(say`Imported: ${count(found.curves)} curves with ${count(found.points)} points.`),
+        localized(say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`),
       );
       if (key !== undefined) await repeat();
       panel.show("measured");
@@ -112,10 +112,10 @@ export function speedCommands({
     "llamaGauge.exportHistory": async (...args) => {
       const file = typeof args[0] === "string" ? Uri.file(args[0]) : await askForExportFile();
       if (file === undefined) return undefined;
-      const written = await cancellable(say`Exporting the history of measurements`, (signal) =>
+      const written = await cancellable(say`Exporting measurement history`, (signal) =>
         speed.exportHistory(formatOf(file), file.fsPath, signal),
       );
-      showBriefly(localized(say`${count(written)} runs exported`));
+      showBriefly(localized(say`${count(written)} run[s] exported`));
       return written;
     },
     "llamaGauge.cancelMeasurement": () => board.cancel(),
@@ -126,7 +126,7 @@ export function speedCommands({
     if (run !== undefined) return run;
     throw new UserError(
       "invalidInput",
-      say`The server and options of now have not been measured yet.`,
+      say`The current server and options have not been measured yet.`,
       say`Run a depth probe first.`,
     );
   }
@@ -145,7 +145,7 @@ export function speedCommands({
           key: undefined,
         },
         {
-          label: localized(say`Predict with them`),
+          label: localized(say`Use them for predictions`),
           detail: localized(say`They were measured on this machine with ${setup}.`),
           key,
         },
@@ -198,7 +198,7 @@ async function askForBenchOutput(): Promise<string | undefined> {
 
 function askForExportFile(): Thenable<Uri | undefined> {
   return window.showSaveDialog({
-    title: localized(say`Export the history of measurements`),
+    title: localized(say`Export Measurement History`),
     filters: { Markdown: ["md"], CSV: ["csv"], JSON: ["json"] },
   });
 }

@@ -47,7 +47,7 @@ export function speedStatus({
   if (running !== undefined) {
     const { title, plan, progress } = running;
     const short =
-      progress?.phase === "measuring" ? say`${title}: ${seconds(progress.remainingSeconds)} to go` : title;
+      progress?.phase === "measuring" ? say`${title}: ${seconds(progress.remainingSeconds)} left` : title;
     return { short, long: plan === undefined ? short : say`${short}. ${plan}` };
   }
   return live === undefined ? undefined : { short: livePrefillShort(live), long: livePrefillText(live) };

@@ -54,7 +54,7 @@ export function statusView(
   const inEditor =
     editor === undefined
       ? []
-      : [md`${write(say`In the editor: ${editor.name}, ${count(editor.tokens)} tokens`)}`];
+      : [md`${write(say`In the editor: ${editor.name}, ${count(editor.tokens)} token[s]`)}`];
   switch (state.status) {
     case "idle":
       return {
@@ -120,14 +120,15 @@ function reportFigures(report: GaugeReport, write: Write, locale: string): Shown
       " · ",
     );
   }
-  const prompt = `${acceptance.exact ? "" : "≈ "}${formatNumber(acceptance.promptTokens, locale)}`;
+  const tokens = count(acceptance.promptTokens);
+  const prompt = acceptance.exact ? say`${tokens}` : say`≈ ${tokens}`;
   const memory = valueOf(report.memory);
   const figures = memory === undefined ? [] : memoryFigures(memory, acceptance.promptTokens, locale);
   return together(
     [
       acceptance.nCtxPerSlot === null
-        ? write(say`${prompt} tokens`)
-        : write(say`${prompt} / ${count(acceptance.nCtxPerSlot)} tokens`),
+        ? write(say`${prompt} token[s]`)
+        : write(say`${prompt} / ${count(acceptance.nCtxPerSlot)} token[s]`),
       ...figures.map((part) => shownName(part)),
     ],
     " · ",
@@ -207,7 +208,7 @@ function reportTooltip(report: GaugeReport, write: Write, locale: string): reado
     [md`**${write(say`Prompt`)}**`, md`**${write(say`${count(acceptance.promptTokens)}`)}**`, md``],
   ];
   if (acceptance.nCtxPerSlot !== null) {
-    rows.push([md`${write(say`Context of one request`)}`, number(acceptance.nCtxPerSlot), md``]);
+    rows.push([md`${write(say`Context per request`)}`, number(acceptance.nCtxPerSlot), md``]);
     rows.push([md`${write(say`Room for the answer`)}`, number(acceptance.answerRoom ?? 0), md``]);
   }
   const memory = valueOf(report.memory);

@@ -109,21 +109,21 @@ function ruleReason(
   switch (accepted) {
     case true:
       return relativeError === undefined
-        ? say`The prompt has ${prompt} tokens; one request may hold ${limit}.`
-        : say`The prompt has about ${prompt} tokens (±${spread}); one request may hold ${limit}.`;
+        ? say`The prompt has ${prompt} token[s]; one request may hold ${limit}.`
+        : say`The prompt has about ${prompt} token[s] (±${spread}); one request may hold ${limit}.`;
     case false:
       return relativeError === undefined
-        ? say`The prompt has ${prompt} tokens and llama-server refuses ${limit} or more (n_ctx of a slot).`
-        : say`The prompt has about ${prompt} tokens (±${spread}) and llama-server refuses ${limit} or more (n_ctx of a slot).`;
+        ? say`The prompt has ${prompt} token[s] and llama-server rejects ${limit} or more (n_ctx of a slot).`
+        : say`The prompt has about ${prompt} token[s] (±${spread}) and llama-server rejects ${limit} or more (n_ctx of a slot).`;
     case null:
-      return say`The prompt has about ${prompt} tokens (±${spread}): too close to the limit of ${limit} to tell without an exact count.`;
+      return say`The prompt has about ${prompt} token[s] (±${spread}): too close to the limit of ${limit} to tell without an exact count.`;
   }
 }
 
 function roomReasons(answerRoom: number, answerReserve: number): Text[] {
   if (answerRoom >= answerReserve) return [];
   return [
-    say`Only ${count(answerRoom)} tokens are left for the answer, less than the ${count(answerReserve)} reserved: the answer would be cut off.`,
+    say`Only ${count(answerRoom)} token[s] [is|are] left for the answer, less than the ${count(answerReserve)} reserved: the answer would be cut off.`,
   ];
 }
 
@@ -134,23 +134,25 @@ function poolReasons(promptTokens: number, answerReserve: number, limit: Request
   const { busyTokens, poolCells } = limit;
   if (limit.unified === undefined || busyTokens === undefined || poolCells === undefined) {
     return [
-      say`${busy} other slots are at work; if the slots share one KV cache (-kvu, or -np not given), their tokens count against it too.`,
+      say`${busy} other slot[s] [is|are] in use; if the slots share one KV cache (-kvu, or -np not set), their tokens count towards it too.`,
     ];
   }
   if (promptTokens + answerReserve + busyTokens < poolCells) return [];
   return [
-    say`${busy} other slots hold ${count(busyTokens)} tokens of the ${count(poolCells)} cells all slots share: together with this prompt and its answer the server would run out and stop every running request.`,
+    say`${busy} other slot[s] hold[s|] ${count(busyTokens)} token[s] of the ${count(poolCells)} cell[s] all slots share: together with this prompt and its answer the server would run out and abort every running request.`,
   ];
 }
 
 function serverReasons(limit: RequestLimit): Text[] {
   const reasons: Text[] = [];
   if (limit.sleeping) {
-    reasons.push(say`The server is asleep: the next request loads the model again before it is answered.`);
+    reasons.push(
+      say`The server is asleep: the next request has to load the model again before it is answered.`,
+    );
   }
   if (limit.fitMayReduce) {
     reasons.push(
-      say`The context size is not set (-c): llama-server may reduce it at load where device memory is short.`,
+      say`The context size is not set (-c): llama-server may reduce it while loading if device memory is short.`,
     );
   }
   return reasons;

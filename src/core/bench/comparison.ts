@@ -66,7 +66,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
   const { agreement } = question;
   if (agreement !== undefined && agreement.agreed < leastAgreement * agreement.of) {
     return cannot(
-      say`The other setting gives other answers: only ${count(agreement.agreed)} of ${count(agreement.of)} tokens agree. Its speed does not matter.`,
+      say`The other setting gives different answers: only ${count(agreement.agreed)} of ${count(agreement.of)} token[s] agree. Its speed does not matter.`,
     );
   }
   const options = changed(baseline, other);
@@ -77,7 +77,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
   const corrected = withDrift(question, { baseline, other, first, second });
   if (corrected === undefined) {
     return cannot(
-      say`The baseline itself moved by more than ${percent(invalidChange * 100)} between its two runs. Repeat on a quiet machine.`,
+      say`The baseline itself changed by more than ${percent(invalidChange * 100)} between its two runs. Repeat on a quiet machine.`,
     );
   }
   const { ratio, driftError, notes } = corrected;
@@ -87,7 +87,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
   const cause =
     options.length > 1
       ? [
-          say`${count(options.length)} options changed at once (${options.join(", ")}); no single one can be named as the cause.`,
+          say`${count(options.length)} option[s] changed at once (${options.join(", ")}); no single one can be named as the cause.`,
         ]
       : [];
   const answers =
@@ -95,7 +95,9 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
       ? [answersUnchecked]
       : agreement === undefined
         ? []
-        : [say`${count(agreement.agreed)} of ${count(agreement.of)} tokens of greedy answers are the same.`];
+        : [
+            say`${count(agreement.agreed)} of ${count(agreement.of)} token[s] of greedy answers are the same.`,
+          ];
   const all = [...cause, ...notes, ...answers];
   if (Math.abs(speedUp) <= threshold) {
     const withinPercent = 100 * Math.max(threshold, Math.abs(speedUp) + error);
@@ -125,7 +127,7 @@ function kindName(kind: SpeedKind): Text {
 }
 
 function cannot(why: Text): ComparisonAnswer {
-  return { kind: "cannotJudge", sentence: say`Cannot be judged here now: ${why}`, notes: [] };
+  return { kind: "cannotJudge", sentence: say`Cannot be determined right now: ${why}`, notes: [] };
 }
 
 function changed(one: ComparisonArm | undefined, other: ComparisonArm): readonly string[] {
@@ -201,7 +203,9 @@ function withDrift(
         driftError: change / 2,
         notes:
           change > stableChange[kind]
-            ? [say`The baseline moved by ${percent(100 * change)} between its two runs; corrected in time.`]
+            ? [
+                say`The baseline changed by ${percent(100 * change)} between its two runs; this is corrected for.`,
+              ]
             : [],
       };
     }
@@ -213,7 +217,7 @@ function withDrift(
     return {
       ratio: second / first,
       driftError: invalidChange,
-      notes: [say`The baseline ran only once: what the machine did in between is unknown.`],
+      notes: [say`The baseline ran only once, so a drift of the machine in the meantime is unknown.`],
     };
   }
   const change = Math.abs(secondAt0 / firstAt0 - 1);
@@ -222,7 +226,7 @@ function withDrift(
     ratio: second / secondAt0 / (first / firstAt0),
     driftError: change / 2,
     notes: [
-      say`The machine drifted by ${percent(100 * change)} at depth 0, where this option does nothing; every arm is divided by its own depth-0 speed.`,
+      say`The machine drifted by ${percent(100 * change)} at depth 0, where this option has no effect; every arm is divided by its own depth-0 speed.`,
     ],
   };
 }

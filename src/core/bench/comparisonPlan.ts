@@ -60,5 +60,5 @@ export function planComparisons(seen: Feasibility, context: number): readonly Co
 
 /** Said before it starts. */
 export function comparisonPlanText({ depth, tokens, seconds: took, threshold }: ComparisonPlan): Text {
-  return say`Depth ${count(depth)}: ${count(tokens)} tokens, about ${seconds(took)}. Differences below ${percent(100 * threshold)} or below the noise will count as none.`;
+  return say`Depth ${count(depth)}: ${count(tokens)} token[s], about ${seconds(took)}. Differences below ${percent(100 * threshold)} or below the noise will count as none.`;
 }

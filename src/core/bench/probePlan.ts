@@ -146,6 +146,6 @@ function deepest(limit: number, fits: (tokens: number) => boolean): number {
 /** Said before a probe starts. */
 export function planText(plan: StreamPlan | BenchPlan): Text {
   return "depths" in plan
-    ? say`The probe will process ${count(plan.tokens)} tokens at depths ${plan.depths.join(", ")}; about ${seconds(plan.seconds)}.`
-    : say`The probe will prefill ${count(plan.tokens)} tokens; about ${seconds(plan.seconds)}.`;
+    ? say`The probe will read ${count(plan.tokens)} token[s] at depths ${plan.depths.join(", ")}; about ${seconds(plan.seconds)}.`
+    : say`The probe will read ${count(plan.tokens)} token[s]; about ${seconds(plan.seconds)}.`;
 }

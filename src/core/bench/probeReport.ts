@@ -35,10 +35,10 @@ export function measurementProgressText({ phase, remainingSeconds }: ProbeProgre
   switch (phase) {
     case "preparing":
     case "feasibility":
-      return say`Reading the first tokens to see what it costs; at most ${seconds(remainingSeconds)} in all.`;
+      return say`Reading the first tokens to estimate the time; at most ${seconds(remainingSeconds)} in total.`;
     case "measuring":
-      return say`${seconds(remainingSeconds)} to go.`;
+      return say`${seconds(remainingSeconds)} left.`;
     case "closing":
-      return say`Checking that nothing has changed meanwhile.`;
+      return say`Checking that nothing has changed in the meantime.`;
   }
 }

@@ -161,30 +161,31 @@ export function kindOfName(label: string): FileMark | undefined {
 
   if (lockNames.has(name)) return { kind: "lock", evidence: say`${name} is a lock file.` };
   const vendored = folders.find((folder) => vendoredFolders.has(folder));
-  if (vendored !== undefined) return { kind: "vendored", evidence: say`It lies in ${`${vendored}/`}.` };
+  if (vendored !== undefined) return { kind: "vendored", evidence: say`It is in ${`${vendored}/`}.` };
   if (minifiedNames.test(name))
-    return { kind: "minified", evidence: say`Its name ends like a minified file's.` };
+    return { kind: "minified", evidence: say`Its name ends like that of a minified file.` };
   if (generatedNames.some((pattern) => pattern.test(name))) {
-    return { kind: "generated", evidence: say`Its name is one generators give.` };
+    return { kind: "generated", evidence: say`Its name is typical of generated files.` };
   }
   const generated = folders.find((folder) => generatedFolders.has(folder));
-  if (generated !== undefined) return { kind: "generated", evidence: say`It lies in ${`${generated}/`}.` };
+  if (generated !== undefined) return { kind: "generated", evidence: say`It is in ${`${generated}/`}.` };
   const locale = localeEvidence(name, extension, folders);
   if (locale !== undefined) return { kind: "locale", evidence: locale };
   const test = folders.find((folder) => testFolders.has(folder));
-  if (test !== undefined) return { kind: "test", evidence: say`It lies in ${`${test}/`}.` };
-  if (testNames.test(name)) return { kind: "test", evidence: say`Its name is a test's.` };
-  if (dataExtensions.has(extension)) return { kind: "data", evidence: say`.${extension} files hold data.` };
+  if (test !== undefined) return { kind: "test", evidence: say`It is in ${`${test}/`}.` };
+  if (testNames.test(name)) return { kind: "test", evidence: say`Its name is that of a test.` };
+  if (dataExtensions.has(extension))
+    return { kind: "data", evidence: say`Files ending in .${extension} contain data.` };
   return undefined;
 }
 
 function localeEvidence(name: string, extension: string, folders: readonly string[]): Text | undefined {
-  if (localeExtensions.has(extension)) return say`.${extension} files hold translations.`;
+  if (localeExtensions.has(extension)) return say`Files ending in .${extension} contain translations.`;
   if (!["json", "yml", "yaml", "ts", "js", "properties", "toml"].includes(extension)) return undefined;
   const at = folders.findIndex((folder) => localeFolders.has(folder));
   if (at < 0) return undefined;
   const tagged = [...folders.slice(at + 1), name.slice(0, name.indexOf("."))].some((part) =>
     languageTag.test(part),
   );
-  return tagged ? say`It lies in ${`${folders[at] ?? ""}/`} and is named after a language.` : undefined;
+  return tagged ? say`It is in ${`${folders[at] ?? ""}/`} and named after a language.` : undefined;
 }

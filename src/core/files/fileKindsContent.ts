@@ -20,15 +20,16 @@ const decoder = new TextDecoder();
 export function kindOfText(label: string, text: Uint8Array): FileMark | undefined {
   // The note of a generator stands in a comment at the top; further down it may be about something else.
   const marker = generatedMarkers.exec(decoder.decode(text.subarray(0, endOfHead(text))))?.[0];
-  if (marker !== undefined) return { kind: "generated", evidence: say`It says “${marker}”.` };
+  if (marker !== undefined) return { kind: "generated", evidence: say`It contains “${marker}”.` };
 
   const { characters, lines, written, digits } = figuresOf(text);
   if (characters < 2000) return undefined;
   const average = Math.round(characters / lines);
   if (average > minifiedLineLength && scriptExtensions.test(label)) {
-    return { kind: "minified", evidence: say`Its lines have ${count(average)} characters on average.` };
+    return { kind: "minified", evidence: say`Its lines have ${count(average)} character[s] on average.` };
   }
-  if (digits / Math.max(1, written) > 0.5) return { kind: "data", evidence: say`It is mostly numbers.` };
+  if (digits / Math.max(1, written) > 0.5)
+    return { kind: "data", evidence: say`It consists mostly of numbers.` };
   return undefined;
 }
 

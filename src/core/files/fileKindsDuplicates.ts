@@ -81,7 +81,7 @@ export class NearDuplicates {
     const keys = file.sketch.subarray(0, keyCount);
     const original = findAlike(file.sketch, keys, this.originals);
     if (original !== undefined) {
-      return { kind: "duplicate", evidence: say`It is nearly the same as ${original.label}.` };
+      return { kind: "duplicate", evidence: say`It is almost identical to ${original.label}.` };
     }
     for (const key of keys) {
       const others = this.originals.get(key);

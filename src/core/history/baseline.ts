@@ -65,17 +65,17 @@ export function compareWithBaseline(
   const change = rows.at(-1)?.prefillChange ?? 0;
   const what =
     Math.abs(change) <= dayToDay
-      ? say`Prefill at ${count(deepest)} tokens differs by ${percent(100 * change)}: no more than two days on one machine do.`
+      ? say`Prefill at ${count(deepest)} token[s] differs by ${percent(100 * change)}, within normal day-to-day variation.`
       : change > 0
-        ? say`Prefill at ${count(deepest)} tokens takes ${percent(100 * change)} longer than the baseline.`
-        : say`Prefill at ${count(deepest)} tokens takes ${percent(-100 * change)} less than the baseline.`;
+        ? say`Prefill at ${count(deepest)} token[s] takes ${percent(100 * change)} longer than the baseline.`
+        : say`Prefill at ${count(deepest)} token[s] takes ${percent(-100 * change)} less than the baseline.`;
   const disturbed = [baseline, later].some(({ monitor }) => monitor?.verdict === "contaminated");
   const compared =
     differs.length > 1
       ? say`${what} ${differs.join(", ")} changed at once; no single one can be named as the cause.`
       : what;
   const sentence = disturbed
-    ? say`${compared} The machine was disturbed during one of the two, which may be all there is to it.`
+    ? say`${compared} The machine was disturbed during one of the two, which may be the only cause.`
     : compared;
   return { differs, rows, sentence };
 }

@@ -158,6 +158,9 @@ export function curveWith(curves: readonly MeasuredCurve[], flags: string): Know
   const found = curves.find(({ curve }) => curve.key.flags === flags);
   if (found !== undefined) return known(found.curve);
   return flags === ""
-    ? unknown(say`No speed was measured with llama-server's own defaults.`, say`Run a depth probe with them.`)
-    : unknown(say`No speed was measured with ${flags}.`, say`Run a depth probe with these options.`);
+    ? unknown(
+        say`No speed has been measured with llama-server's defaults.`,
+        say`Run a depth probe with them.`,
+      )
+    : unknown(say`No speed has been measured with ${flags}.`, say`Run a depth probe with these options.`);
 }

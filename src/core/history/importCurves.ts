@@ -18,7 +18,7 @@ export function importCurves(text: string): readonly DepthCurve[] {
   if (curves === undefined) {
     throw new UserError(
       "invalidInput",
-      say`No measurement was found in this text.`,
+      say`This text contains no measurements.`,
       say`Import the output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy.`,
     );
   }

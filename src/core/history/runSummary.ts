@@ -45,9 +45,9 @@ function runSummary(record: HistoryRecord): RunSummary {
 function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly Text[] {
   return [
     ...(comparison === undefined ? [] : [comparison.prefill.sentence, comparison.generation.sentence]),
-    ...(ended === "cancelled" ? [say`Stopped by the user; what was measured until then is kept.`] : []),
-    ...(ended === "failed" ? [say`It ended early; what was measured until then is kept.`] : []),
-    ...(ended === "unfinished" ? [say`It was cut off; what was measured until then is kept.`] : []),
+    ...(ended === "cancelled" ? [say`Stopped by the user; what was measured so far is kept.`] : []),
+    ...(ended === "failed" ? [say`It ended early; what was measured so far is kept.`] : []),
+    ...(ended === "unfinished" ? [say`It was cut off; what was measured so far is kept.`] : []),
     ...(error === undefined ? [] : [say`${error}`]),
     ...(monitor?.events ?? []).map(eventText),
   ];

@@ -97,7 +97,7 @@ class ArgumentParser {
         this.problems.push({
           code: "badVariable",
           severity: "error",
-          message: say`${variable} is no longer read: llama-server stops with an error.`,
+          message: say`${variable} is no longer supported: llama-server stops with an error.`,
         });
         continue;
       }
@@ -133,7 +133,7 @@ class ArgumentParser {
       const word = argv[index] ?? "";
       const flag = normalFlag(word);
       if (seen.has(flag) && optionOfFlag(flag) !== undefined && flag !== "--spec-type") {
-        const message = say`${word} is given more than once; the last value counts.`;
+        const message = say`${word} is given more than once; the last value is used.`;
         this.problems.push({ code: "repeatedOption", severity: "warning", message, argument: index });
       }
       seen.add(flag);
@@ -161,7 +161,7 @@ class ArgumentParser {
       (value === undefined || checkValue(option.value, value) !== undefined)
     ) {
       if (value === undefined || value.startsWith("-")) {
-        const message = say`${flag} needs a value: on, off or auto. Builds before b6325 took it alone, meaning on.`;
+        const message = say`${flag} needs a value: on, off or auto. Builds before b6325 accepted it without one, meaning on.`;
         const instead = [argv[index] ?? flag, "on"];
         this.problems.push({ code: "bareFlashAttn", severity: "error", message, argument: index, instead });
         this.builder.add(option, "on", true, origin, index);
@@ -204,8 +204,8 @@ class ArgumentParser {
     ];
     const message =
       instead.length === 0
-        ? say`llama-server no longer takes ${word}.`
-        : say`llama-server no longer takes ${word}; write ${instead.join(" ")}.`;
+        ? say`llama-server no longer accepts ${word}.`
+        : say`llama-server no longer accepts ${word}; write ${instead.join(" ")}.`;
     this.problems.push({ code: "removedOption", severity: "error", message, argument: index, instead });
     this.addInstead(instead, word, index);
     return renamed.takesValue ? 2 : 1;
@@ -230,7 +230,7 @@ class ArgumentParser {
     const named = equals > 0 ? optionOfFlag(word.slice(0, equals)) : undefined;
     if (named !== undefined) {
       const [flag, value] = [word.slice(0, equals), word.slice(equals + 1)];
-      const message = say`llama-server does not take the form ${flag}=…; write a blank instead of the equals sign.`;
+      const message = say`llama-server does not accept the form ${flag}=…; use a space instead of the equals sign.`;
       const problem = { code: "equalsForm", severity: "error", message, argument: index } as const;
       this.problems.push({ ...problem, instead: named.option.secret ? [flag] : [flag, value] });
       const refused = checkValue(named.option.value, value);
@@ -243,7 +243,7 @@ class ArgumentParser {
       return 1;
     }
     if (!word.startsWith("-")) {
-      const message = say`${word} belongs to no option.`;
+      const message = say`${word} does not belong to any option.`;
       this.problems.push({ code: "unexpectedArgument", severity: "error", message, argument: index });
       return 1;
     }

@@ -86,7 +86,7 @@ function kvTypes(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       code: "quantisedHeadDimension",
       severity: "error",
       field,
-      message: say`This model's heads have ${count(dimension)} elements, which ${type} blocks of 32 do not divide: the server stops while loading.`,
+      message: say`This model's heads have ${count(dimension)} element[s], which is not a multiple of ${type}'s block size of 32: the server stops while loading.`,
       remedy: { option: field === "cacheTypeK" ? "--cache-type-k" : "--cache-type-v", value: "f16" },
     });
   }
@@ -96,7 +96,7 @@ function kvTypes(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       code: "kvTypesNotOnCuda",
       severity: "information",
       field: isQuantised(cacheTypeV) ? "cacheTypeV" : "cacheTypeK",
-      message: say`Usual CUDA builds have no flash attention kernel for K ${cacheTypeK} with V ${cacheTypeV}; attention then runs on the CPU, many times slower. Use q8_0 or q4_0 for both, or a build with GGML_CUDA_FA_ALL_QUANTS.`,
+      message: say`Standard CUDA builds have no flash attention kernel for K ${cacheTypeK} with V ${cacheTypeV}; attention then runs on the CPU, many times slower. Use q8_0 or q4_0 for both, or a build with GGML_CUDA_FA_ALL_QUANTS.`,
     });
   }
   return found;
@@ -110,7 +110,7 @@ function context(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       code: "ubatchAboveBatch",
       severity: "warning",
       field: "ubatchSize",
-      message: say`The physical batch cannot be larger than the logical one: ${count(batchSize)} tokens are used.`,
+      message: say`The physical batch cannot be larger than the logical one: ${count(batchSize)} token[s] [is|are] used.`,
       remedy: { option: "--batch-size", value: String(ubatchSize) },
     });
   }
@@ -120,14 +120,14 @@ function context(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       code: "wholeTrainingContext",
       severity: "information",
       field: "ctxSize",
-      message: say`0 asks for the model's whole training context, and keeps -fit from reducing it.`,
+      message: say`0 requests the model's whole training context and keeps -fit from reducing it.`,
     });
   } else if (ctxSize > 0 && ctxSize % 256 !== 0 && (options.parallel ?? 1) <= 1) {
     found.push({
       code: "contextRounded",
       severity: "information",
       field: "ctxSize",
-      message: say`llama.cpp rounds the context up to ${count(pad256(ctxSize))} tokens.`,
+      message: say`llama.cpp rounds the context up to ${count(pad256(ctxSize))} token[s].`,
     });
   }
   const { nCtxTrain } = model;
@@ -145,8 +145,8 @@ function context(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       severity: "warning",
       field: "ctxSize",
       message: scaled
-        ? say`One slot gets ${count(nCtxTrain)} tokens, the model's training context, although ${count(ctxSize)} are set aside: RoPE scaling does not lift that limit, only --override-kv with context_length does.`
-        : say`One slot gets ${count(nCtxTrain)} tokens, the model's training context, although ${count(ctxSize)} are set aside. Without RoPE scaling a longer context would be extrapolation.`,
+        ? say`One slot gets ${count(nCtxTrain)} token[s], the model's training context, although memory for ${count(ctxSize)} is allocated: RoPE scaling does not lift that limit, only --override-kv with context_length does.`
+        : say`One slot gets ${count(nCtxTrain)} token[s], the model's training context, although memory for ${count(ctxSize)} is allocated. Without RoPE scaling a longer context would be extrapolation.`,
       remedy: { option: "--ctx-size", value: String(nCtxTrain) },
     });
   }
@@ -166,7 +166,7 @@ function ropeIsScaled({ ropeScaling, ropeScale, ropeFreqScale, yarnOrigCtx }: La
 // llama_context splits a context that is not unified; automatic slots force unified (tools/server/server.cpp)
 function slots({ parallel, kvUnified, ctxSize, kvUnifiedPerSlot }: LaunchOptions): LaunchAdvice[] {
   if (parallel !== undefined && parallel > maxSlots) {
-    const message = say`llama.cpp serves at most ${count(maxSlots)} slots: the server stops while loading.`;
+    const message = say`llama.cpp supports at most ${count(maxSlots)} slot[s]: the server stops while loading.`;
     const remedy = { option: "--parallel", value: String(maxSlots) };
     return [{ code: "tooManySlots", severity: "error", field: "parallel", message, remedy }];
   }
@@ -176,7 +176,7 @@ function slots({ parallel, kvUnified, ctxSize, kvUnifiedPerSlot }: LaunchOptions
         code: "unifiedForced",
         severity: "warning",
         field: "kvUnified",
-        message: say`With an automatic number of slots the KV cache is unified all the same.`,
+        message: say`With an automatic number of slots the KV cache is unified anyway.`,
         remedy: { option: "--parallel", value: "4" },
       },
     ];
@@ -190,7 +190,7 @@ function slots({ parallel, kvUnified, ctxSize, kvUnifiedPerSlot }: LaunchOptions
       code: "slotsSplitContext",
       severity: "information",
       field: "parallel",
-      message: say`${count(parallel)} slots share the context: one request may hold ${count(perSlot)} tokens, not ${count(ctxSize)}.`,
+      message: say`${count(parallel)} slot[s] share[s|] the context: one request may hold ${count(perSlot)} token[s], not ${count(ctxSize)}.`,
       remedy: { option: "--kv-unified", value: "on" },
     },
   ];
@@ -211,8 +211,8 @@ function fit(options: LaunchOptions): LaunchAdvice[] {
   if (field === undefined) return [];
   const message =
     ctxSize === undefined
-      ? say`With this, -fit moves no layers any more when memory is short; it can only reduce the context.`
-      : say`With this and a context size, -fit changes nothing any more: what does not fit fails while loading.`;
+      ? say`With this, -fit no longer moves layers when memory is short; it can only reduce the context.`
+      : say`With this and a context size, -fit no longer changes anything: loading fails if the model does not fit.`;
   return [{ code: "fitSwitchedOff", severity: "information", field, message }];
 }
 
@@ -222,16 +222,16 @@ function others(options: LaunchOptions): LaunchAdvice[] {
   if (drafts.every((draft) => draft === undefined)) {
     for (const field of ["specDraftNMax", "specDraftTypeK", "specDraftTypeV", "specDraftNUbatch"] as const) {
       if (options[field] === undefined) continue;
-      const message = say`Nothing drafts: without --spec-type or a draft model this has no effect.`;
+      const message = say`Nothing drafts tokens: without --spec-type or a draft model this has no effect.`;
       found.push({ code: "draftOptionsWithoutDraft", severity: "information", field, message });
     }
   }
   if (options.hfFile !== undefined && options.hfRepo === undefined) {
-    const message = say`A file of a Hugging Face repository is named, but no repository.`;
+    const message = say`A file in a Hugging Face repository is specified, but no repository.`;
     found.push({ code: "hfFileWithoutRepo", severity: "warning", field: "hfFile", message });
   }
   if (options.mainGpu !== undefined && (options.splitMode ?? "layer") === "layer") {
-    const message = say`The main GPU counts only with the split modes none and row.`;
+    const message = say`The main GPU matters only with the split modes none and row.`;
     found.push({ code: "mainGpuIgnored", severity: "information", field: "mainGpu", message });
   }
   return found;

@@ -1,4 +1,4 @@
-import { say, type Text } from "../text";
+import { count, say, type Text } from "../text";
 import { readDouble, readFloat, readInteger, readUnsigned, type CNumber } from "./cNumbers";
 
 /** What an option takes. Ranges are inclusive; `except` is one value inside the range that is refused. */
@@ -150,7 +150,7 @@ function checkNumber(number: CNumber, text: string): ValueProblem | undefined {
       : bad(say`${quote(text)} is out of range.`);
   }
   if (number.rest.trim() === "") return undefined;
-  const message = say`llama-server reads ${quote(text)} as ${String(number.value)}: what follows the number is ignored.`;
+  const message = say`llama-server reads ${quote(text)} as ${String(number.value)}: anything after the number is ignored.`;
   return { severity: "warning", code: "trailingText", message };
 }
 
@@ -158,7 +158,7 @@ function checkList(text: string, read: (part: string) => CNumber): ValueProblem 
   const parts = splitNumbers(text);
   if (parts.length >= maxDevices) {
     return bad(
-      say`${String(parts.length)} values, but llama.cpp takes at most ${String(maxDevices - 1)} devices.`,
+      say`${count(parts.length)} value[s], but llama.cpp takes at most ${count(maxDevices - 1)} device[s].`,
     );
   }
   return firstProblem(parts, (part) => checkNumber(read(part), part));

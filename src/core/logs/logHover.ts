@@ -18,23 +18,22 @@ const readers: readonly Reader[] = [
   },
   {
     pattern: /(\S+)\s+KV buffer size =\s*([\d.,]+) MiB/,
-    explain: (match) =>
-      say`KV cache on ${match[1] ?? ""}: ${size(match[2])}, with the layers that are there.`,
+    explain: (match) => say`KV cache on ${match[1] ?? ""}: ${size(match[2])}, for the layers on that device.`,
   },
   {
     pattern: /(\S+)\s+RS buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
-      say`Recurrent state on ${match[1] ?? ""}: ${size(match[2])}, once per slot, whatever the context.`,
+      say`Recurrent state on ${match[1] ?? ""}: ${size(match[2])}, once per slot, independent of the context.`,
   },
   {
     pattern: /(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
-      say`Compute buffer on ${match[1] ?? ""}: ${size(match[2])} of work space. It grows with -ub and, with the context, by the mask (or by the scores without flash attention).`,
+      say`Compute buffer on ${match[1] ?? ""}: ${size(match[2])} of working memory. It grows with -ub and, with the context, by the attention mask (or by the scores without flash attention).`,
   },
   {
     pattern: /(\S+)\s+output buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
-      say`Output buffer on ${match[1] ?? ""}: ${size(match[2])}, the vocabulary's scores for each slot.`,
+      say`Output buffer on ${match[1] ?? ""}: ${size(match[2])}, the vocabulary scores for each slot.`,
   },
   {
     pattern:
@@ -42,30 +41,30 @@ const readers: readonly Reader[] = [
     explain: ([, whole, cells = "0", layers = "0", sequences = "0", streams = "1"]) => {
       const total = parseMebibytes(whole ?? "0");
       const perToken = total / (Number(cells) * Number(streams));
-      return say`KV cache: ${count(Number(cells))} cells in ${count(Number(layers))} layers, ${count(Number(streams))} streams for ${count(Number(sequences))} sequences; ${bytes(perToken)} per token.`;
+      return say`KV cache: ${count(Number(cells))} cell[s] in ${count(Number(layers))} layer[s], ${count(Number(streams))} stream[s] for ${count(Number(sequences))} sequence[s]; ${bytes(perToken)} per token.`;
     },
   },
   {
     pattern: /prompt eval time =\s*([\d.]+) ms \/\s*(\d+) tokens/,
     explain: (match) =>
-      say`Prefill: ${count(Number(match[2]))} tokens (cached ones left out) at ${tokensPerSecond((Number(match[2]) / Number(match[1])) * 1000)}.`,
+      say`Prefill: ${count(Number(match[2]))} token[s] (without cached ones) at ${tokensPerSecond((Number(match[2]) / Number(match[1])) * 1000)}.`,
   },
   {
     pattern: /cached n_tokens = (\d+)/,
     explain: (match) =>
-      say`${count(Number(match[1]))} tokens of the prompt were in the cache and are not read again.`,
+      say`${count(Number(match[1]))} token[s] of the prompt [was|were] in the cache and [is|are] not read again.`,
   },
   {
     pattern: /n_slots = (\d+), n_ctx_slot = (\d+), kv_unified = '(\w+)'/,
     explain: (match) =>
       match[3] === "true"
-        ? say`${count(Number(match[1]))} slots share one cache; one request may hold fewer than ${count(Number(match[2]))} tokens.`
-        : say`${count(Number(match[1]))} slots; one request may hold fewer than ${count(Number(match[2]))} tokens.`,
+        ? say`${count(Number(match[1]))} slot[s] share[s|] one cache; one request may hold fewer than ${count(Number(match[2]))} token[s].`
+        : say`${count(Number(match[1]))} slot[s]; one request may hold fewer than ${count(Number(match[2]))} token[s].`,
   },
   {
     pattern: /offloaded (\d+)\/(\d+) layers to GPU/,
     explain: (match) =>
-      say`${count(Number(match[1]))} of ${count(Number(match[2]))} layers are on the GPU; the output counts as one. Printed also where there is only a CPU.`,
+      say`${count(Number(match[1]))} of ${count(Number(match[2]))} layer[s] [is|are] on the GPU; the output counts as one. Also printed if there is only a CPU.`,
   },
 ];
 

@@ -21,12 +21,16 @@ export function logReport({ facts, totals, events }: ExplainedLog): ReportPart[]
       say`Model ${model.name ?? model.path ?? ""} (${model.architecture ?? ""}, ${model.quantisation ?? ""})`,
     );
   if (offloadedLayers !== undefined) {
-    setup.push(say`${count(offloadedLayers.offloaded)} of ${count(offloadedLayers.total)} layers on the GPU`);
+    setup.push(
+      say`${count(offloadedLayers.offloaded)} of ${count(offloadedLayers.total)} layer[s] on the GPU`,
+    );
   }
   const [context] = contexts;
-  if (context?.nCtx !== undefined) setup.push(say`Context of ${count(context.nCtx)} tokens`);
+  if (context?.nCtx !== undefined) setup.push(say`Context of ${count(context.nCtx)} token[s]`);
   if (slots?.nCtx !== undefined)
-    setup.push(say`${count(slots.count)} slots, one request may hold fewer than ${count(slots.nCtx)} tokens`);
+    setup.push(
+      say`${count(slots.count)} slot[s], one request may hold fewer than ${count(slots.nCtx)} token[s]`,
+    );
   const sizes: readonly (readonly [number, (size: number) => Text])[] = [
     [totals.weightsBytes, (size) => say`Weights ${bytes(size)}`],
     [totals.kvBytes, (size) => say`KV cache ${bytes(size)}`],
@@ -40,7 +44,7 @@ export function logReport({ facts, totals, events }: ExplainedLog): ReportPart[]
     const { task = 0, promptTokens, promptSeconds, cachedTokens = 0 } = request;
     if (promptTokens === undefined || promptSeconds === undefined || promptSeconds <= 0) return [];
     return [
-      say`Request ${String(task)}: ${count(promptTokens)} tokens read in ${seconds(promptSeconds)} (${tokensPerSecond(promptTokens / promptSeconds)}), ${count(cachedTokens)} from the cache`,
+      say`Request ${String(task)}: ${count(promptTokens)} token[s] read in ${seconds(promptSeconds)} (${tokensPerSecond(promptTokens / promptSeconds)}), ${count(cachedTokens)} from the cache`,
     ];
   });
   if (requests.length > 0) parts.push({ heading: say`Requests`, lines: requests });

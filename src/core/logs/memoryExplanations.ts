@@ -34,7 +34,7 @@ function deviceMemory(amount: number | undefined, device: string, line: LogLine,
   if (amount !== undefined && amount > 200 * 1024 * mib) {
     return {
       kind: "absurdAllocation",
-      cause: say`${bytes(amount)} were asked for at once on ${device}, more than any device has: the attention scores of the whole context without flash attention, or copies of them for several GPUs.`,
+      cause: say`${bytes(amount)} was requested at once on ${device}, more than any device has: the attention scores of the whole context without flash attention, or copies of them for several GPUs.`,
       remedy: say`Turn flash attention on (-fa on), lower -ub, and set an explicit -c. With several GPUs try -sm none or fewer devices.`,
     };
   }
@@ -45,20 +45,20 @@ function deviceMemory(amount: number | undefined, device: string, line: LogLine,
         cause: asked
           ? say`${device} has no room for ${asked} of the model's weights.`
           : say`${device} has no room for the model's weights.`,
-        remedy: say`Put fewer layers there (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or take a smaller quantisation. Other programs may hold memory too.`,
+        remedy: say`Put fewer layers on it (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or use a smaller quantisation. Other programs may also be using memory.`,
       };
     case "kv":
       return {
         kind: "kvOutOfMemory",
         cause: asked
-          ? say`${device} has no room for ${asked} of KV cache beside the weights.`
-          : say`${device} has no room for the KV cache beside the weights.`,
+          ? say`${device} has no room for ${asked} of KV cache in addition to the weights.`
+          : say`${device} has no room for the KV cache in addition to the weights.`,
         remedy: contextHint(log),
       };
     case "state":
       return {
         kind: "stateOutOfMemory",
-        cause: say`${device} has no room for the recurrent state, which every slot needs once (and once more per drafted token).`,
+        cause: say`${device} has no room for the recurrent state, which is needed once per slot (and once more per drafted token).`,
         remedy: say`Set fewer slots (-np 1), or a smaller --spec-draft-n-max.`,
       };
     case "compute":
@@ -66,11 +66,11 @@ function deviceMemory(amount: number | undefined, device: string, line: LogLine,
       return {
         kind: what === "compute" ? "computeOutOfMemory" : "deviceOutOfMemory",
         cause: asked
-          ? say`${device} is full: the last ${asked} could not be had. Every device in a split needs a compute buffer of its own.`
-          : say`${device} is full: memory asked for while working could not be had.`,
+          ? say`${device} is full: the last ${asked} could not be allocated. Every device in a split needs its own compute buffer.`
+          : say`${device} is full: memory requested while working could not be allocated.`,
         remedy: pipelined
-          ? say`Several GPUs work as a pipeline here and keep copies of their inputs: lower -ub, give the smallest device fewer layers (-ts), or use one device (-sm none).`
-          : say`Lower -ub (512, 256), use flash attention, give this device fewer layers (-ngl, -ts), or a smaller -c. Other programs may hold memory too.`,
+          ? say`Several GPUs work as a pipeline and keep copies of their inputs: lower -ub, put fewer layers on the smallest device (-ts), or use one device (-sm none).`
+          : say`Lower -ub (512, 256), use flash attention, put fewer layers on this device (-ngl, -ts), or lower -c. Other programs may also be using memory.`,
       };
   }
 }
@@ -91,7 +91,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /cuMemAddressReserve/,
     explain: () => ({
-      cause: say`CUDA could not reserve address space for its memory pool (32 GiB of addresses, not of memory). It is no lack of VRAM.`,
+      cause: say`CUDA could not reserve address space for its memory pool (32 GiB of addresses, not of memory). This is not a lack of VRAM.`,
       remedy: say`Restart the program or the machine; if it comes back, use a build with GGML_CUDA_NO_VMM.`,
     }),
   },
@@ -104,8 +104,8 @@ export const memoryExplanations: readonly Explanation[] = [
       if (/cuMemAddressReserve/.test(log.around(line, 0, 5))) return undefined;
       return {
         kind: "runtimeOutOfMemory",
-        cause: say`The device ran out of memory while working: memory pools grow after the start, and other programs take memory too.`,
-        remedy: say`Leave more room (-fitt 2048), close other programs that use the device, put fewer layers there, or lower -ub and -c.`,
+        cause: say`The device ran out of memory while working: memory pools grow after startup, and other programs use memory too.`,
+        remedy: say`Leave more memory free (-fitt 2048), close other programs that use the device, put fewer layers on it, or lower -ub and -c.`,
       };
     },
   },
@@ -121,8 +121,8 @@ export const memoryExplanations: readonly Explanation[] = [
       return {
         cause:
           size === undefined
-            ? say`One buffer is larger than the driver gives at once (often 2 or 4 GiB). It is no lack of memory.`
-            : say`One buffer of ${bytes(Number(size))} is larger than the driver gives at once. It is no lack of memory.`,
+            ? say`One buffer is larger than the driver allows for a single allocation (often 2 or 4 GiB). This is not a lack of memory.`
+            : say`One buffer of ${bytes(Number(size))} is larger than the driver allows for a single allocation. This is not a lack of memory.`,
         remedy: quantised
           ? say`Lower -ub or -c, turn flash attention on, or go back to an f16 KV cache: a quantised one can need a larger compute buffer.`
           : say`Turn flash attention on (-fa on), or lower -ub or -c, so that the largest single buffer becomes smaller.`,
@@ -152,7 +152,7 @@ export const memoryExplanations: readonly Explanation[] = [
       /kIOGPUCommandBufferCallbackErrorOutOfMemory|Insufficient Memory|command buffer \d+ failed with status 5|failed to allocate buffer, size =\s*([\d.]+) MiB/,
     explain: () => ({
       kind: "metalOutOfMemory",
-      cause: say`The GPU may use only a part of this Mac's memory, and that is full.`,
+      cause: say`The GPU may use only part of this Mac's memory, and that part is full.`,
       remedy: say`Set a smaller -c or -ub, quantise the KV cache, or use a smaller model; the limit can be raised with sysctl iogpu.wired_limit_mb.`,
     }),
   },
@@ -167,11 +167,11 @@ export const memoryExplanations: readonly Explanation[] = [
       const nCtx = context?.nCtx ?? 0;
       if (nCtx > 0 && (nCtx === nCtxTrain || nCtx >= 500_000)) {
         return {
-          cause: say`${size} were asked for: the context is the model's whole training context, ${count(nCtx)} tokens.`,
+          cause: say`${size} was requested: the context is the model's whole training context, ${count(nCtx)} token[s].`,
           remedy: say`Set an explicit context, for example -c 32768.`,
         };
       }
-      return { cause: say`${size} of main memory could not be had.`, remedy: contextHint(log) };
+      return { cause: say`${size} of main memory could not be allocated.`, remedy: contextHint(log) };
     },
   },
   {
@@ -181,7 +181,7 @@ export const memoryExplanations: readonly Explanation[] = [
       /failed to allocate buffer for kv cache|llama_kv_cache_init\(\) failed|failed to allocate buffer for rs cache/,
     consequence: true,
     explain: (_, _line, log) => ({
-      cause: say`There was no room for the KV cache beside the weights.`,
+      cause: say`There was no room for the KV cache in addition to the weights.`,
       remedy: contextHint(log),
     }),
   },
@@ -206,7 +206,7 @@ export const memoryExplanations: readonly Explanation[] = [
     consequence: true,
     explain: (match) => ({
       cause: say`There is no room for the model's weights${match[1] === undefined ? "" : ` (${match[1]})`}.`,
-      remedy: say`Put fewer layers on the device (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or take a smaller quantisation.`,
+      remedy: say`Put fewer layers on the device (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or use a smaller quantisation.`,
     }),
   },
   {
@@ -214,7 +214,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /Out of memory: Killed process|oom-kill|OOM-kill|oom_reaper|std::bad_alloc/,
     explain: () => ({
-      cause: say`The machine's main memory ran out. A server grows after its start: prompt cache (--cache-ram, 8 GiB by default) and context checkpoints, up to 32 per slot, large for recurrent and sliding-window models.`,
+      cause: say`The machine's main memory ran out. A server grows after startup: prompt cache (--cache-ram, 8 GiB by default) and context checkpoints, up to 32 per slot, which are large for recurrent and sliding-window models.`,
       remedy: say`Limit them: --cache-ram 0 or 2048, --ctx-checkpoints 4; and leave room for weights that are not on a GPU.`,
     }),
   },
@@ -226,8 +226,8 @@ export const memoryExplanations: readonly Explanation[] = [
       const [size, limit] = [parseMebibytes(noted(match[2])), parseMebibytes(noted(match[3]))];
       if (!(size > limit && limit > 0)) return undefined;
       return {
-        cause: say`The prompt cache in main memory holds ${bytes(size)}, more than its limit of ${bytes(limit)}: one conversation with its context checkpoints is kept whole.`,
-        remedy: say`Lower --ctx-checkpoints (32 by default) or --cache-ram, or switch the cache off with --cache-ram 0.`,
+        cause: say`The prompt cache in main memory holds ${bytes(size)}, more than its limit of ${bytes(limit)}: one conversation is kept whole with its context checkpoints.`,
+        remedy: say`Lower --ctx-checkpoints (32 by default) or --cache-ram, or turn the cache off with --cache-ram 0.`,
       };
     },
   },
@@ -254,7 +254,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /failed to (?:mlock|VirtualLock) ([\d.]+)[- ]byte buffer/,
     explain: () => ({
-      cause: say`The system does not let this program keep the weights locked in memory.`,
+      cause: say`The system does not allow this program to lock the weights in memory.`,
       remedy: say`Raise the limit (ulimit -l unlimited), or start without mlock (-lm mmap).`,
     }),
   },
@@ -266,11 +266,11 @@ export const memoryExplanations: readonly Explanation[] = [
     explain: (_, line, log) => {
       if (/cuMemAddressReserve/.test(log.around(line, 0, 5))) return undefined;
       return {
-        cause: say`Memory ran out. With several slots each has its own share of the context (and of the recurrent state), and a new build may need more than a split made by hand allows.`,
+        cause: say`Memory ran out. With several slots, each has its own share of the context (and of the recurrent state), and a new build may need more than a manual split allows.`,
         remedy:
           log.facts.slots !== undefined && log.facts.slots.count > 1
-            ? say`Set fewer slots (-np 1), a smaller -c or -ub, or give the full device fewer layers (-ts).`
-            : say`Set a smaller -c or -ub, quantise the KV cache, or put fewer layers on the device that is full.`,
+            ? say`Set fewer slots (-np 1), a smaller -c or -ub, or put fewer layers on the full device (-ts).`
+            : say`Set a smaller -c or -ub, quantise the KV cache, or put fewer layers on the full device.`,
       };
     },
   },

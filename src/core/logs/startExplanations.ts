@@ -18,7 +18,7 @@ export const startExplanations: readonly Explanation[] = [
         remedy:
           renamed === undefined
             ? say`See llama-server --help for this build's options.`
-            : say`Change the command line; options were renamed in newer builds.`,
+            : say`Change the command line; some options were renamed in newer builds.`,
       };
     },
   },
@@ -31,11 +31,14 @@ export const startExplanations: readonly Explanation[] = [
       const removed = /has been removed\.? ?(.*)/.exec(why);
       if (removed !== null) {
         return {
-          cause: say`llama-server no longer takes ${flag}.`,
+          cause: say`llama-server no longer accepts ${flag}.`,
           remedy: parseArguments([flag, "1"]).problems[0]?.message ?? say`See llama-server --help.`,
         };
       }
-      return { cause: valueCause(flag, why), remedy: say`See what ${flag} takes with llama-server --help.` };
+      return {
+        cause: valueCause(flag, why),
+        remedy: say`Check what ${flag} accepts with llama-server --help.`,
+      };
     },
   },
   {
@@ -43,8 +46,8 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /error while handling environment variable "([^"]+)": (.+)/,
     explain: (match) => ({
-      cause: say`The environment variable ${match[1] ?? ""} has a value llama-server does not take.`,
-      remedy: say`Correct it or unset it.`,
+      cause: say`The environment variable ${match[1] ?? ""} has a value that llama-server does not accept.`,
+      remedy: say`Correct or unset it.`,
     }),
   },
   {
@@ -55,7 +58,7 @@ export const startExplanations: readonly Explanation[] = [
       const key = /option '(.+)' not recognized in preset '(.*)'/.exec(match[1] ?? "");
       if (key === null) {
         return {
-          cause: say`The router cannot read its models preset.`,
+          cause: say`The router cannot read its model presets.`,
           remedy: say`Open the file in the editor, or run llama-gauge lint on it: both name the line.`,
         };
       }
@@ -73,7 +76,7 @@ export const startExplanations: readonly Explanation[] = [
       /failed to open GGUF file '(.*)' \((.*)\)|failed to open file '(.*)'|failed to open '(.*)': No such file|(?:No such file or directory).*?(\S+\.gguf)/,
     explain: (match) => ({
       cause: say`The file ${match[1] ?? match[3] ?? match[4] ?? match[5] ?? ""} cannot be opened${match[2] === undefined ? "" : ` (${match[2]})`}.`,
-      remedy: say`Check the path: relative ones start from the folder llama-server was started in.`,
+      remedy: say`Check the path: relative paths start at the folder llama-server was started in.`,
     }),
   },
   {
@@ -81,8 +84,8 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /exactly one out metadata, path_model, and file must be defined/,
     explain: () => ({
-      cause: say`No model file was found: a download was not possible (offline?), or none was named.`,
-      remedy: say`Name a file with -m, or download the model once with network access.`,
+      cause: say`No model file was found: it could not be downloaded (offline?), or none was specified.`,
+      remedy: say`Specify a file with -m, or download the model once with network access.`,
     }),
   },
   {
@@ -90,8 +93,8 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /this GGUF file is version (\d+) but this software only supports up to version (\d+)/,
     explain: (match) => ({
-      cause: say`The file says it is GGUF version ${match[1] ?? ""}; this build reads up to version ${match[2] ?? ""}.`,
-      remedy: say`Take a newer llama.cpp; if there is none that new, the file is damaged.`,
+      cause: say`The file claims to be GGUF version ${match[1] ?? ""}; this build reads up to version ${match[2] ?? ""}.`,
+      remedy: say`Use a newer llama.cpp; if no build is that new, the file is damaged.`,
     }),
   },
   {
@@ -102,11 +105,11 @@ export const startExplanations: readonly Explanation[] = [
     explain: (match) =>
       /magic/.test(match[0])
         ? {
-            cause: say`The file is no GGUF model.`,
-            remedy: say`Check what was downloaded: a web page or a Git LFS pointer is only a few hundred bytes.`,
+            cause: say`The file is not a GGUF model.`,
+            remedy: say`Check what was downloaded: a web page or a Git LFS pointer is only a few hundred bytes long.`,
           }
         : {
-            cause: say`The model file is cut off or damaged.`,
+            cause: say`The model file is truncated or damaged.`,
             remedy: say`Download it again and compare its size.`,
           },
   },
@@ -117,7 +120,7 @@ export const startExplanations: readonly Explanation[] = [
       /unknown model architecture: '([^']*)'|unknown pre-tokenizer type: '([^']*)'|unknown tokenizer: '([^']*)'/,
     explain: (match) => ({
       cause: say`This build does not know ${match[1] ?? match[2] ?? match[3] ?? ""}.`,
-      remedy: say`Update llama.cpp; a new model needs a build made after it.`,
+      remedy: say`Update llama.cpp; a new model needs a build made after its release.`,
     }),
   },
   {
@@ -125,7 +128,7 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /missing tensor '([^']*)'|wrong number of tensors|tensor '([^']*)' has wrong shape/,
     explain: () => ({
-      cause: say`The file does not match what this build expects of its architecture: another build converted it, or a part is missing.`,
+      cause: say`The file does not match what this build expects of its architecture: it was converted by another build, or a part is missing.`,
       remedy: say`Update llama.cpp, or download a file made for your build.`,
     }),
   },
@@ -138,8 +141,8 @@ export const startExplanations: readonly Explanation[] = [
       cause:
         match[1] === undefined
           ? say`The multimodal projector could not be loaded.`
-          : say`The projector belongs to another model: it gives ${count(Number(match[2]))} values where the model takes ${count(Number(match[1]))}.`,
-      remedy: say`Use the mmproj file of this very model, or --no-mmproj.`,
+          : say`The projector belongs to another model: it produces ${count(Number(match[2]))} value[s], the model expects ${count(Number(match[1]))}.`,
+      remedy: say`Use the mmproj file made for this model, or --no-mmproj.`,
     }),
   },
   {
@@ -148,8 +151,8 @@ export const startExplanations: readonly Explanation[] = [
     pattern:
       /draft model (?:vocab|is not compatible)|vocabs? (?:must|do not) match|the target and draft vocabs are not compatible/,
     explain: () => ({
-      cause: say`The draft model has another vocabulary than the model.`,
-      remedy: say`Use a draft model of the same family, or --spec-type draft-mtp where the model brings one.`,
+      cause: say`The draft model has a different vocabulary from the model.`,
+      remedy: say`Use a draft model of the same family, or --spec-type draft-mtp if the model has MTP layers.`,
     }),
   },
   {
@@ -157,7 +160,7 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /n_seq_max must be <= (\d+)/,
     explain: (match) => ({
-      cause: say`llama.cpp serves at most ${count(Number(match[1]))} slots.`,
+      cause: say`llama.cpp supports at most ${count(Number(match[1]))} slot[s].`,
       remedy: say`Set a smaller -np.`,
     }),
   },
@@ -174,7 +177,7 @@ export const startExplanations: readonly Explanation[] = [
     pattern:
       /Failed to connect to|Remote RPC server crashed|Failed to parse endpoint: (\S*)|ggml-rpc\.cpp:\d+/,
     explain: () => ({
-      cause: say`An RPC server does not answer, and llama.cpp ends when one is lost.`,
+      cause: say`An RPC server does not respond; llama.cpp exits when one is lost.`,
       remedy: say`Start ggml-rpc-server on that machine with the same build, and check HOST:PORT.`,
     }),
   },
@@ -183,7 +186,7 @@ export const startExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /SPLIT_MODE_TENSOR (?:needs|not)|split mode 'tensor' .*not supported/i,
     explain: () => ({
-      cause: say`Splitting tensors is not possible here: it needs GPUs, flash attention and a model made for it.`,
+      cause: say`Splitting tensors is not possible here: it needs GPUs, flash attention and a model that supports it.`,
       remedy: say`Use -sm layer.`,
     }),
   },
@@ -203,7 +206,7 @@ export const startExplanations: readonly Explanation[] = [
     pattern:
       /CUDA driver version is insufficient|no kernel image is available|no CUDA-capable device|failed to initialize CUDA|unsupported toolchain/,
     explain: () => ({
-      cause: say`The build and the GPU or its driver do not go together.`,
+      cause: say`The build does not match the GPU or its driver.`,
       remedy: say`Update the driver, or use a build for this GPU's compute capability.`,
     }),
   },
@@ -213,7 +216,7 @@ export const startExplanations: readonly Explanation[] = [
     pattern: /failed to fit params to free device memory: (.+)/,
     explain: (match) => ({
       cause: fitCause(match[1] ?? ""),
-      remedy: say`Take -ngl, -ts and -ot off the command line so that -fit can place layers, or set a smaller -c yourself: the context may otherwise fall to 4096.`,
+      remedy: say`Remove -ngl, -ts and -ot from the command line so that -fit can place layers, or set a smaller -c yourself; the context may otherwise be reduced to 4096.`,
     }),
   },
   {
@@ -230,7 +233,7 @@ export const startExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /llama_(?:params|model)_fit results in zero context size/,
     explain: () => ({
-      cause: say`Where nothing needs to change, the fit step leaves the context at 0, which means the model's own context length.`,
+      cause: say`If nothing needs to change, the fit step leaves the context at 0, which means the model's own context length.`,
       remedy: say`Treat 0 as the training context, or set n_ctx.`,
     }),
   },
@@ -239,7 +242,7 @@ export const startExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /embeddings enabled with n_batch \((\d+)\) > n_ubatch \((\d+)\)/,
     explain: (match) => ({
-      cause: say`For embeddings a text must fit into one physical batch: both batches become ${count(Number(match[2]))} tokens.`,
+      cause: say`An embedding text must fit into one physical batch: both batches become ${count(Number(match[2]))} token[s].`,
       remedy: say`Set -ub as large as your longest text.`,
     }),
   },
@@ -248,8 +251,8 @@ export const startExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /context shift is not supported|does not support context shift|ctx_shift is not supported/,
     explain: () => ({
-      cause: say`This model's cache cannot be shifted; the server goes on without --context-shift.`,
-      remedy: say`Plan the context large enough for prompt and answer.`,
+      cause: say`This model's cache cannot be shifted; the server continues without --context-shift.`,
+      remedy: say`Choose a context large enough for prompt and answer.`,
     }),
   },
   {
@@ -258,8 +261,8 @@ export const startExplanations: readonly Explanation[] = [
     pattern:
       /an illegal memory access was encountered|unspecified launch failure|device-side assert|Vulkan.*ErrorDeviceLost|DeviceLostError|Segmentation fault|SIGSEGV|GGML_ASSERT\(/,
     explain: () => ({
-      cause: say`A kernel of the backend failed; that is a fault of the build, the driver or the hardware, not of the settings alone.`,
-      remedy: say`Try f16 for K and V, then -fa off, then a newer build; at the same prompt length each time it points to one of these.`,
+      cause: say`A backend kernel failed. The cause is the build, the driver or the hardware rather than the settings alone.`,
+      remedy: say`Try f16 for K and V, then -fa off, then a newer build; if it fails at the same prompt length each time, one of these is the cause.`,
     }),
   },
   {
@@ -279,34 +282,34 @@ export const startExplanations: readonly Explanation[] = [
 function bindFailure(host: string | undefined, port: string | undefined): { cause: Text; remedy: Text } {
   if (host !== undefined && !/^(?:127\.[\d.]+|0\.0\.0\.0|::1?|localhost|)$/.test(host)) {
     return {
-      cause: say`llama-server cannot listen on ${host}, port ${port ?? ""}: this machine has no such address, or the port is taken.`,
-      remedy: say`Name an address of this machine with --host, or choose another --port.`,
+      cause: say`llama-server cannot listen on ${host}, port ${port ?? ""}: this machine has no such address, or the port is in use.`,
+      remedy: say`Use an address of this machine with --host, or choose another --port.`,
     };
   }
   return {
-    cause: say`The port${port === undefined ? "" : ` ${port}`} is taken, most likely by another llama-server.`,
-    remedy: say`Stop the other one, or choose another --port. With --ssl-cert-file and --ssl-key-file, check that both can be read: that fails with the same words.`,
+    cause: say`Port${port === undefined ? "" : ` ${port}`} is in use, most likely by another llama-server.`,
+    remedy: say`Stop the other server, or choose another --port. With --ssl-cert-file and --ssl-key-file, check that both are readable: the error message is the same if not.`,
   };
 }
 
 function valueCause(flag: string, why: string): Text {
   if (/^sto(i|f|d|ul|ull)\b/.test(why)) return say`The value of ${flag} is not a number.`;
-  if (/expected value/.test(why)) return say`${flag} needs a value behind it.`;
+  if (/expected value/.test(why)) return say`${flag} must be followed by a value.`;
   if (/unknown value for --flash-attn/.test(why)) {
-    return say`${flag} takes on, off or auto since b6325; older builds took it without a value.`;
+    return say`${flag} needs on, off or auto since b6325; older builds accepted it without a value.`;
   }
   if (/unknown buffer type|invalid device/.test(why))
     return say`${flag} names a device this llama.cpp does not have (${why.trim()}).`;
   if (/failed to open file/.test(why))
     return say`${flag} names a file that cannot be opened (${why.trim()}).`;
-  return say`${flag} does not take this value (${why.trim()}).`;
+  return say`${flag} does not accept this value (${why.trim()}).`;
 }
 
 function fitCause(why: string): Text {
   const layers = /n_gpu_layers already set by user to (-?\d+)/.exec(why)?.[1];
-  if (layers !== undefined) return say`-fit wanted to move layers, but -ngl ${layers} was given.`;
+  if (layers !== undefined) return say`-fit could not move layers because -ngl ${layers} is set.`;
   if (/tensor_split|tensor_buft_overrides/.test(why))
-    return say`-fit wanted to move layers, but -ts or -ot was given.`;
-  if (/not implemented/.test(why)) return say`-fit cannot plan for this split mode.`;
+    return say`-fit could not move layers because -ts or -ot is set.`;
+  if (/not implemented/.test(why)) return say`-fit does not support this split mode.`;
   return say`-fit found no placement: ${why.replace(/, abort$/, "")}.`;
 }

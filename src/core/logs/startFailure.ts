@@ -11,15 +11,15 @@ export function startFailure(name: string, log: string, exitCode: number | undef
   }
   const ended: Text =
     exitCode === undefined
-      ? say`${name} ended before it served.`
-      : say`${name} ended with exit code ${String(exitCode)} before it served.`;
+      ? say`${name} exited before it was ready.`
+      : say`${name} exited with code ${String(exitCode)} before it was ready.`;
   const [lastLine] = log
     .split("\n")
     .filter((line) => line.trim() !== "")
     .slice(-1);
   return new UserError(
     "outsideFailed",
-    lastLine === undefined ? ended : say`${ended} Its last words: ${lastLine.trim().slice(0, 200)}`,
-    say`Its terminal says more.`,
+    lastLine === undefined ? ended : say`${ended} Last output: ${lastLine.trim().slice(0, 200)}`,
+    say`See its terminal for details.`,
   );
 }

@@ -69,7 +69,7 @@ class Skimmer {
 
   header(): SkimmedHeader {
     this.need(24, 0);
-    if (this.view.getUint32(0, true) !== 0x46554747) this.broken(say`It does not begin like a GGUF file.`);
+    if (this.view.getUint32(0, true) !== 0x46554747) this.broken(say`It does not start like a GGUF file.`);
     const version = this.view.getUint32(4, true);
     if (version < 2 || version > 3) this.broken(say`Its GGUF version or byte order is not supported.`);
     const tensors = this.size(limits.tensors);
@@ -165,7 +165,7 @@ class Skimmer {
     this.need(8);
     const value = this.view.getUint32(this.at, true) + this.view.getUint32(this.at + 4, true) * 2 ** 32;
     this.at += 8;
-    if (value > limit) this.broken(say`A length in its header cannot be true.`);
+    if (value > limit) this.broken(say`The header contains an impossible length.`);
     return value;
   }
 

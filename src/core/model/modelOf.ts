@@ -20,7 +20,7 @@ export function modelOf(header: GgufHeader): Model {
   if (rules === undefined) {
     warnings.push({
       code: "architectureUnknown",
-      message: say`The architecture "${meta.architecture}" is not known here: weights are exact, the KV cache is computed as for a plain transformer, compute buffers are a rough guess.`,
+      message: say`The architecture "${meta.architecture}" is not supported: weights are exact, the KV cache is computed as for a plain transformer, and compute buffers are a rough guess.`,
     });
   }
   const blocks = meta.integer("block_count") ?? 0;
@@ -31,7 +31,7 @@ export function modelOf(header: GgufHeader): Model {
   const mtpLayers = meta.integer("nextn_predict_layers") ?? 0;
   const contextLength = meta.integer("context_length") ?? 0;
   if (contextLength === 0) {
-    warnings.push({ code: "noContextLength", message: say`The header does not name a training context.` });
+    warnings.push({ code: "noContextLength", message: say`The header does not specify a training context.` });
   }
   if (header.tensors.length === 0) {
     warnings.push({

@@ -179,11 +179,11 @@ export function eventText(event: MonitorEvent): Text {
     case "swapping":
       return say`Memory was read back from swap from ${from} to ${seconds(event.toSeconds)}`;
     case "throttled":
-      return say`The clock fell to ${percent(100 * event.clockShare)} of its usual rate at ${from}`;
+      return say`The clock dropped to ${percent(100 * event.clockShare)} of its usual rate at ${from}`;
     case "powerChanged":
       return event.onBattery
-        ? say`The machine went on battery at ${from}`
-        : say`The machine went on mains at ${from}`;
+        ? say`The machine switched to battery at ${from}`
+        : say`The machine switched to mains power at ${from}`;
     case "slept":
       return say`Nothing ran for ${seconds(event.seconds)} at ${from}: the machine slept or its clock jumped`;
   }

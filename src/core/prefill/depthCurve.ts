@@ -98,7 +98,7 @@ export function differingFields(one: CurveKey, other: CurveKey): readonly (keyof
 }
 
 function invalid(problem: Text): UserError {
-  return new UserError("invalidInput", problem, say`Give a curve as "probe" writes it.`);
+  return new UserError("invalidInput", problem, say`Provide a curve as printed by "probe".`);
 }
 
 function record(value: unknown, where: string): Readonly<Record<string, unknown>> {
@@ -111,13 +111,13 @@ function record(value: unknown, where: string): Readonly<Record<string, unknown>
 function list(value: unknown, where: string): readonly unknown[] {
   if (!Array.isArray(value)) throw invalid(say`${where} of the curve is not a list.`);
   if (value.length > maxPoints)
-    throw invalid(say`${where} of the curve has more than ${count(maxPoints)} entries.`);
+    throw invalid(say`${where} of the curve has more than ${count(maxPoints)} entr[y|ies].`);
   return value;
 }
 
 function number(value: unknown, where: string, least: number): number {
   if (typeof value !== "number" || !Number.isFinite(value) || value < least || value > 1e12) {
-    throw invalid(say`${where} of the curve is not a number in range: ${shown(value)}.`);
+    throw invalid(say`${where} of the curve is not a number within range: ${shown(value)}.`);
   }
   return value;
 }

@@ -46,7 +46,10 @@ export function remainingPrefill(running: RunningPrefill, probe?: DepthCurve): P
   const left = { tokens: Math.max(0, running.total - processed), cached: processed };
   if (spans.length === 0) {
     return probe === undefined
-      ? { known: false, reason: say`Nothing has been read yet, and there is no curve of this setup.` }
+      ? {
+          known: false,
+          reason: say`Nothing has been read yet, and there is no measured curve for this setup.`,
+        }
       : predict(withoutOverhead(probe), left);
   }
   return predict(withLive(spans, probe), left);

@@ -28,7 +28,7 @@ export function livePrefill(
     return {
       processed,
       assumed,
-      remaining: { known: false, reason: say`The server does not tell how long the prompt is.` },
+      remaining: { known: false, reason: say`The server does not report the length of the prompt.` },
     };
   }
   const remaining = remainingPrefill({ total, cached: seen.cached, progress: seen.progress }, curve);
@@ -38,16 +38,16 @@ export function livePrefill(
 /** The line of the panel and the tooltip. */
 export function livePrefillText({ processed, total, assumed, remaining }: LivePrefill): Text {
   if (!remaining.known || total === undefined)
-    return say`The server reads a prompt: ${count(processed)} tokens so far.`;
+    return say`The server is reading a prompt: ${count(processed)} token[s] so far.`;
   const left = say`${seconds(remaining.seconds)} (${seconds(remaining.lowSeconds)} – ${seconds(remaining.highSeconds)})`;
   return assumed
-    ? say`The server reads a prompt: ${count(processed)} tokens so far. If it is the one estimated here (${count(total)} tokens), ${left} to go.`
-    : say`The server reads a prompt: ${count(processed)} of ${count(total)} tokens, ${left} to go.`;
+    ? say`The server is reading a prompt: ${count(processed)} token[s] so far. If it is the one estimated here (${count(total)} token[s]), ${left} left.`
+    : say`The server is reading a prompt: ${count(processed)} of ${count(total)} token[s], ${left} left.`;
 }
 
 /** The same for the status bar. */
 export function livePrefillShort({ processed, remaining }: LivePrefill): Text {
   return remaining.known
-    ? say`${count(processed)} tokens read, ≈ ${seconds(remaining.seconds)} to go`
-    : say`${count(processed)} tokens read`;
+    ? say`${count(processed)} token[s] read, ≈ ${seconds(remaining.seconds)} left`
+    : say`${count(processed)} token[s] read`;
 }

@@ -39,8 +39,8 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
     return {
       known: false,
       reason: kneeProne
-        ? say`Unknown beyond ${count(limit)} tokens: on Vulkan with shared memory the cost can rise steeply behind the probed depth of ${count(fit.end)} tokens. Probe deeper.`
-        : say`Unknown beyond ${count(limit)} tokens: the curve was only measured to ${count(fit.end)} tokens with ${count(fit.knots.length)} depths. Probe deeper.`,
+        ? say`Unknown beyond ${count(limit)} token[s]: on Vulkan with shared memory the cost can rise steeply beyond the probed depth of ${count(fit.end)} token[s]. Probe deeper.`
+        : say`Unknown beyond ${count(limit)} token[s]: the curve was measured only to ${count(fit.end)} token[s], at ${count(fit.knots.length)} depth[s]. Probe deeper.`,
       basis,
     };
   }
@@ -48,7 +48,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   if (fit.knots.length < 2 && cached * furthestOfOnePoint < fit.start) {
     return {
       known: false,
-      reason: say`Unknown before ${count(fit.start)} tokens: the curve was only measured there. Probe depth 0, too.`,
+      reason: say`Unknown below ${count(fit.start)} token[s]: the curve was not measured there. Also probe depth 0.`,
       basis,
     };
   }
@@ -61,7 +61,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   if (Math.hypot(slow, session) > widest) {
     return {
       known: false,
-      reason: say`Unknown: what was measured scatters too much to say anything. Probe again on a quiet machine.`,
+      reason: say`Unknown: the measurements scatter too much. Probe again on a quiet machine.`,
       basis,
     };
   }

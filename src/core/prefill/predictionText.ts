@@ -11,8 +11,8 @@ export function predictionText(prediction: Prediction, ageSeconds?: number): Tex
   const depth = count(basis.deepestDepth);
   const wait =
     ageSeconds === undefined
-      ? say`${band}, probed to ${depth} tokens`
-      : say`${band}, probed to ${depth} tokens ${ageText(ageSeconds)}`;
+      ? say`${band}, probed to ${depth} token[s]`
+      : say`${band}, probed to ${depth} token[s] ${ageText(ageSeconds)}`;
   return generationTokensPerSecond === undefined
     ? wait
     : say`${wait}; then ${tokensPerSecond(generationTokensPerSecond)}`;
@@ -28,14 +28,14 @@ export function secondQuestionText({ keeping, reread, prediction }: SecondQuesti
 
 function rereadText({ memory, forgets }: PromptKeeping, again: Quantity): Text {
   if (forgets)
-    return say`Another question about the same text reads all ${again} tokens again: nothing is kept`;
+    return say`Another question about the same text reads all ${again} token[s] again: nothing is kept`;
   switch (memory.kind) {
     case "plain":
-      return say`Another question about the same text reads ${again} tokens again`;
+      return say`Another question about the same text reads ${again} token[s] again`;
     case "slidingWindow":
-      return say`Another question about the same text reads ${again} tokens again (sliding window)`;
+      return say`Another question about the same text reads ${again} token[s] again (sliding window)`;
     case "recurrent":
-      return say`Another question about the same text reads ${again} tokens again (recurrent state is kept at checkpoints only)`;
+      return say`Another question about the same text reads ${again} token[s] again (recurrent state is kept at checkpoints only)`;
   }
 }
 
@@ -47,8 +47,8 @@ function ageText(ageSeconds: number): Text {
   if (ageSeconds < -aheadSeconds) return say`at an unknown time (this clock was set back)`;
   const minutes = Math.round(ageSeconds / 60);
   if (minutes < 2) return say`just now`;
-  if (minutes < 100) return say`${count(minutes)} minutes ago`;
+  if (minutes < 100) return say`${count(minutes)} minute[s] ago`;
   const hours = Math.round(ageSeconds / 3600);
-  if (hours < 36) return say`${count(hours)} hours ago`;
-  return say`${count(Math.round(ageSeconds / 86400))} days ago`;
+  if (hours < 36) return say`${count(hours)} hour[s] ago`;
+  return say`${count(Math.round(ageSeconds / 86400))} day[s] ago`;
 }

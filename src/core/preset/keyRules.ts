@@ -27,8 +27,8 @@ export function entryFindings(
     ...overruled.map(({ entry, by }) => {
       const message =
         entry.key.text === by.key.text
-          ? say`The same key follows in line ${String(by.line + 1)} and counts instead.`
-          : say`${by.key.text} in line ${String(by.line + 1)} sets the same option and counts instead: llama-server sorts keys by name.`;
+          ? say`The same key follows in line ${String(by.line + 1)} and is used instead.`
+          : say`${by.key.text} in line ${String(by.line + 1)} sets the same option and is used instead: llama-server sorts keys by name.`;
       return findingAt(
         entry.key,
         "warning",
@@ -57,12 +57,12 @@ function oneEntry(entry: PresetEntry, suggestions: KeySuggestions): Finding[] {
   const { option } = named;
   const found: Finding[] = [];
   if (option.value.kind === "two") {
-    const message = say`An option with two values cannot stand in a preset.`;
+    const message = say`An option with two values is not allowed in a preset.`;
     return [findingAt(entry.key, "error", "twoValues", message)];
   }
   if (option.value.kind === "removed") return [removedKey(entry)];
   if (routerOwned.has(option.name)) {
-    const message = say`The router ignores this in a preset; give it on the router's own command line.`;
+    const message = say`The router ignores this in a preset; set it on the router's own command line.`;
     found.push(
       findingAt(entry.key, "warning", "routerOwned", message, removeLine(say`Remove the line`, entry.line)),
     );
@@ -74,12 +74,12 @@ function oneEntry(entry: PresetEntry, suggestions: KeySuggestions): Finding[] {
   }
   if (option.secret && entry.value.text !== "") {
     const message = routerOwned.has(option.name)
-      ? say`A secret in a file. Use ${option.env ?? ""} in the environment of the router.`
-      : say`A secret in a file, and on the command line of the model's server. Use ${option.env ?? ""} in the environment.`;
+      ? say`A secret in a file. Use the environment variable ${option.env ?? ""} of the router.`
+      : say`A secret in a file, which also appears on the command line of the model's server. Use the environment variable ${option.env ?? ""}.`;
     found.push(findingAt(entry.value, "warning", "secretInFile", message));
   }
   if (["--usage", "--version", "--cache-list", "--completion-bash", "--list-devices"].includes(option.name)) {
-    const message = say`With this the model's server prints something and ends, instead of serving.`;
+    const message = say`With this the model's server prints something and exits instead of serving.`;
     found.push(
       findingAt(entry.key, "warning", "exitsAtOnce", message, removeLine(say`Remove the line`, entry.line)),
     );
@@ -104,11 +104,11 @@ function switchValue({ key, value }: PresetEntry, { option }: NamedOption): Find
   if (truthy.includes(value.text)) return [];
   if (falsy.includes(value.text)) {
     if (option.negatives.length > 0) return [];
-    const message = say`${option.name} has no negative form: off leaves it as it is without this line.`;
+    const message = say`${option.name} has no negative form: with off, it stays as it is without this line.`;
     return [findingAt(key, "information", "droppedSwitch", message)];
   }
   const span = value.text === "" ? key : value;
-  const message = say`Neither on nor off: llama-server takes every other word as on.`;
+  const message = say`Neither on nor off: llama-server treats any other word as on.`;
   const fix = value.text === "" ? undefined : replaceSpan(say`Write on`, value, "on");
   return [findingAt(span, "warning", "oddSwitch", message, fix)];
 }
@@ -116,7 +116,7 @@ function switchValue({ key, value }: PresetEntry, { option }: NamedOption): Find
 /** LLAMA_ARG_NO_… as a key does not turn the value round, other than as a variable. */
 function negativeVariable({ key, value }: PresetEntry, { option }: NamedOption): Finding[] {
   if (!/^LLAMA_ARG_NO_/.test(key.text) || option.env === key.text || falsy.includes(value.text)) return [];
-  const message = say`As a key of a preset this switches ${option.name} on, not off.`;
+  const message = say`In a preset, this key switches ${option.name} on, not off.`;
   const negative = option.negatives.at(-1)?.replace(/^-+/, "") ?? "";
   return [
     findingAt(
@@ -169,9 +169,9 @@ function removedKey({ key, value }: PresetEntry): Finding {
   const old = named?.option.names.map(renamedOption).find((option) => option !== undefined);
   const instead = old?.instead[0]?.replace(/^-+/, "");
   if (instead === undefined) {
-    return findingAt(key, "error", "removedOption", say`llama-server no longer takes ${key.text}.`);
+    return findingAt(key, "error", "removedOption", say`llama-server no longer accepts ${key.text}.`);
   }
-  const message = say`llama-server no longer takes ${key.text}; write ${`${instead} = ${value.text}`}.`;
+  const message = say`llama-server no longer accepts ${key.text}; write ${`${instead} = ${value.text}`}.`;
   return findingAt(
     key,
     "error",
@@ -183,7 +183,7 @@ function removedKey({ key, value }: PresetEntry): Finding {
 
 function presetOnly({ key, value }: PresetEntry): Finding[] {
   if (key.text === "load-on-startup" && !truthy.includes(value.text) && !falsy.includes(value.text)) {
-    const message = say`Neither on nor off: the model is not loaded at the start.`;
+    const message = say`Neither on nor off: the model is not loaded at startup.`;
     return [findingAt(value.text === "" ? key : value, "warning", "oddSwitch", message)];
   }
   if (key.text === "stop-timeout" && !readInteger(value.text).ok) {

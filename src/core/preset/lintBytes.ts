@@ -10,7 +10,7 @@ export function lintBytes(bytes: Uint8Array, context: LintContext = {}): Finding
   const findings = lint(text, context);
   if (line === undefined) return findings;
   const span = { text: "", line, start: 0, end: 0 };
-  const message = say`This line is not valid UTF-8: llama-server refuses the whole file.`;
+  const message = say`This line is not valid UTF-8: llama-server rejects the whole file.`;
   return [findingAt(span, "error", "invalidUtf8", message), ...findings];
 }
 

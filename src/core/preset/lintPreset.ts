@@ -69,7 +69,7 @@ function modelFindings(preset: Preset, model: PresetModel, context: LintContext)
     const entry = entryOf(preset, model, field);
     if (path === undefined || path === "" || entry === undefined || context.fileExists?.(path) !== false)
       continue;
-    found.push(findingAt(entry.value, "warning", "fileMissing", say`There is no file ${path}.`));
+    found.push(findingAt(entry.value, "warning", "fileMissing", say`The file ${path} does not exist.`));
   }
   const facts = context.modelFacts?.(model.options);
   for (const advice of launchAdvice(model.options, facts)) {

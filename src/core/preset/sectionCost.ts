@@ -32,8 +32,8 @@ export function sectionCost({ report, beyond }: SectionBudget, wait?: SectionWai
   const [cache, perSlot] = [bytes(kvBytes), count(context.nCtxPerSlot)];
   const lines: Text[] = [
     context.slots > 1
-      ? say`${count(context.slots)} slots, up to ${perSlot} tokens each`
-      : say`Up to ${perSlot} tokens`,
+      ? say`${count(context.slots)} slot[s], up to ${perSlot} token[s] each`
+      : say`Up to ${perSlot} token[s]`,
     say`KV cache ${cache}, ${bytes(bytesPerToken)} per token`,
     ...(recurrentBytes > 0 ? [say`Recurrent state ${bytes(recurrentBytes)}`] : []),
     ...report.devices.map(({ name, totalBytes: needed, freeBytes }) =>
@@ -41,14 +41,14 @@ export function sectionCost({ report, beyond }: SectionBudget, wait?: SectionWai
         ? say`${name}: ${bytes(needed)}`
         : say`${name}: ${bytes(needed)} of ${bytes(freeBytes)} free`,
     ),
-    say`Computed from the model's header, as llama.cpp allocates.`,
+    say`Computed from the model's header, the way llama.cpp allocates.`,
     ...(wait === undefined ? [] : [wait.line]),
   ];
   const memory = verdictText(report, kvBytes);
   return {
     fits: { fits: true, tight: true, exceeds: false, unknown: null }[report.verdict],
     verdict: wait?.short === undefined ? memory : say`${memory} · ${wait.short}`,
-    contextHint: say`${perSlot} tokens per slot, KV ${cache}`,
+    contextHint: say`${perSlot} token[s] per slot, KV ${cache}`,
     lines,
     ...(beyond !== undefined && { beyond }),
     devices: report.devices.map(rowOf),
@@ -59,13 +59,13 @@ function verdictText({ verdict, totalBytes, context }: MemoryReport, kvBytes: nu
   const [total, cache, perSlot] = [bytes(totalBytes), bytes(kvBytes), count(context.nCtxPerSlot)];
   switch (verdict) {
     case "fits":
-      return say`Fits: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
+      return say`Fits: ${total}, KV ${cache}, ${perSlot} token[s] per slot`;
     case "tight":
-      return say`Tight: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
+      return say`Tight: ${total}, KV ${cache}, ${perSlot} token[s] per slot`;
     case "exceeds":
-      return say`Does not fit: ${total}, KV ${cache}, ${perSlot} tokens per slot`;
+      return say`Does not fit: ${total}, KV ${cache}, ${perSlot} token[s] per slot`;
     case "unknown":
-      return say`Needs ${total}, KV ${cache}, ${perSlot} tokens per slot`;
+      return say`Needs ${total}, KV ${cache}, ${perSlot} token[s] per slot`;
   }
 }
 
@@ -92,7 +92,7 @@ export function beyondMemory(
   const empty = devices.map((device) => ({ ...device, freeBytes: device.totalBytes ?? device.freeBytes }));
   const { verdict, totalBytes, tightest } = memoryBudget(model, options, empty);
   if (verdict !== "exceeds" || tightest === undefined) return undefined;
-  return say`Needs ${bytes(totalBytes)}, more than there is even while nothing else runs: ${bytes(tightest.shortBytes)} are missing on ${tightest.device}.`;
+  return say`Needs ${bytes(totalBytes)}, which is more than the machine has even when nothing else is running: ${bytes(tightest.shortBytes)} missing on ${tightest.device}.`;
 }
 
 /** The facts of a model that the rules for presets need. */

@@ -22,7 +22,7 @@ export function sectionFindings({ document, sections: effective }: Preset): Find
 
 function forgotten(header: Span, later: PresetSection): Finding {
   const line = String((later.header?.line ?? 0) + 1);
-  const message = say`The section ${header.text} follows again in line ${line}; this one is forgotten with all its keys.`;
+  const message = say`The section ${header.text} appears again in line ${line}; this one is discarded with all its keys.`;
   return findingAt(header, "warning", "duplicateSection", message);
 }
 
@@ -36,8 +36,8 @@ function placement(section: PresetSection): Finding[] {
   }
   if (header !== undefined && /[ \t]$/.test(header.text)) {
     const trimmed = header.text.trimEnd();
-    const message = say`The blank in front of the bracket becomes part of the model's name.`;
-    const fix = replaceSpan(say`Remove the blank`, header, trimmed);
+    const message = say`The space before the bracket becomes part of the model's name.`;
+    const fix = replaceSpan(say`Remove the space`, header, trimmed);
     found.push(findingAt(header, "warning", "blankInName", message, fix));
   }
   return found;
@@ -52,7 +52,7 @@ function modelOf(section: PresetSection, all: ReadonlyMap<string, PresetSection>
       ({ named }) => modelNames.has(named.option.name) || /-(default|spec)$/.test(named.option.name),
     );
   if (names(section) || names(all.get("*"))) return [];
-  const message = say`No model is named here; that works only if the router finds a model called ${section.name} in its cache or models folder.`;
+  const message = say`No model is specified; this works only if the router finds a model called ${section.name} in its cache or models folder.`;
   return [findingAt(header, "warning", "noModel", message)];
 }
 

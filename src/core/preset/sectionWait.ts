@@ -35,7 +35,7 @@ export function sectionWait(speed: SectionSpeed): SectionWait | undefined {
   // llama-server refuses a prompt as long as the context
   const tokens = room > 0 ? room : nCtxPerSlot - 1;
   const prediction = predict(chosen.curve, { tokens });
-  const line = say`Full prompt of ${count(tokens)} tokens: ${predictionText(prediction, (now - chosen.origin.measuredAt) / 1000)}`;
+  const line = say`Full prompt of ${count(tokens)} token[s]: ${predictionText(prediction, (now - chosen.origin.measuredAt) / 1000)}`;
   if (!prediction.known) return { line };
   const { seconds: middle, lowSeconds, highSeconds } = prediction;
   return {

@@ -27,17 +27,17 @@ function brokenLine({ span, why }: BrokenLine): Finding {
         span,
         "error",
         why,
-        say`llama-server cannot read a file that begins with a byte order mark.`,
+        say`llama-server cannot read a file that starts with a byte order mark.`,
         fix,
       );
     }
     case "indented": {
-      const fix = replaceSpan(say`Remove the blanks in front`, span, "");
+      const fix = replaceSpan(say`Remove the leading spaces`, span, "");
       return findingAt(
         span,
         "error",
         why,
-        say`Keys and section names must stand at the start of the line.`,
+        say`Keys and section names must be at the start of the line.`,
         fix,
       );
     }
@@ -49,20 +49,14 @@ function brokenLine({ span, why }: BrokenLine): Finding {
       return isName ? findingAt(span, "error", why, message, fix) : findingAt(span, "error", why, message);
     }
     case "noKey":
-      return findingAt(span, "error", why, say`The key in front of the equals sign is missing.`);
+      return findingAt(span, "error", why, say`The key before the equals sign is missing.`);
     case "badKey": {
       const dashes = /^-+/.exec(span.text)?.[0];
-      const message = say`A key consists of letters, digits, dots, dashes and underscores, and begins with a letter.`;
+      const message = say`A key consists of letters, digits, dots, dashes and underscores, and starts with a letter.`;
       if (dashes === undefined) return findingAt(span, "error", why, message);
       const place: Span = { ...span, end: span.start + dashes.length, text: dashes };
       const fix = replaceSpan(say`Remove the dashes`, place, "");
-      return findingAt(
-        span,
-        "error",
-        why,
-        say`Keys are written without the dashes of the command line.`,
-        fix,
-      );
+      return findingAt(span, "error", why, say`Write keys without the dashes of the command line.`, fix);
     }
     case "emptyName":
       return findingAt(span, "error", why, say`The section has no name.`);
@@ -72,7 +66,7 @@ function brokenLine({ span, why }: BrokenLine): Finding {
       return findingAt(span, "error", why, say`The closing bracket is missing.`, fix);
     }
     case "afterHeader":
-      return findingAt(span, "error", why, say`Only a comment may follow a section's name.`);
+      return findingAt(span, "error", why, say`Only a comment may follow a section name.`);
   }
 }
 
@@ -85,6 +79,6 @@ function oddCharacters(text: string, line: number): Finding[] {
   const { index } = found;
   const span: Span = { text: found[0], line, start: index, end: index + found[0].length };
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  const message = say`An invisible character (U+${code}) stands here; llama-server takes it as part of the text.`;
+  const message = say`Invisible character (U+${code}); llama-server treats it as part of the text.`;
   return [findingAt(span, "warning", "invisibleCharacter", message, replaceSpan(say`Remove it`, span, ""))];
 }

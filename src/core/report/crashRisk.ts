@@ -27,6 +27,6 @@ export const crashRiskName = say`may crash llama-server`;
 
 /** What and where, in one sentence. */
 export const crashRiskText = ({ file, longRun }: RiskyFile): Text =>
-  say`${visibleName(file.label)}, line ${String(longRun.line)}: ${count(longRun.length)} characters of one kind in a row may crash the tokenizer of llama-server; it depends on how its build was compiled.`;
+  say`${visibleName(file.label)}, line ${String(longRun.line)}: ${count(longRun.length)} character[s] of one kind in a row may crash llama-server's tokenizer, depending on how its build was compiled.`;
 
-export const crashRiskRemedy = say`Leave the file out, or break the run before you send it.`;
+export const crashRiskRemedy = say`Exclude the file, or break up the run before you send it.`;

@@ -141,7 +141,7 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
   }
   if (trained === undefined || trained === 0) {
     return unknown(
-      say`No llama-server answers, and no model was chosen: its context is not known.`,
+      say`No llama-server responds and no model is selected, so the context is unknown.`,
       server.remedy,
     );
   }

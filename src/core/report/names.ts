@@ -32,7 +32,7 @@ const fileKindNames: Record<FileKind, Text> = {
 export const fileKindName = (kind: FileKind): Text => fileKindNames[kind];
 
 const skipReasonTexts: Record<SkipReason, Text> = {
-  ignored: say`left out by an ignore file`,
+  ignored: say`excluded by an ignore file`,
   excluded: say`excluded by a setting`,
   binary: say`not text`,
   tooLarge: say`too large`,
@@ -40,9 +40,9 @@ const skipReasonTexts: Record<SkipReason, Text> = {
   notAFile: say`not a regular file`,
   linked: say`symbolic link, not followed`,
   symlinkLoop: say`symbolic link to a folder above it`,
-  vanished: say`gone before it was counted`,
+  vanished: say`deleted before it was counted`,
   crashRisk: say`a long run of characters may crash llama-server; choose the model's GGUF to count it`,
-  tooMany: say`beyond the limit of files`,
+  tooMany: say`more files than the limit`,
 };
 
 /** Why a file or folder was left out, with the rule, size or system error where there is one. */

@@ -55,7 +55,10 @@ export async function countPrompt(input: PromptInput, signal: AbortSignal): Prom
     return {
       parts: { files: inFiles, packing: 0, template: templateTokens },
       relativeError: Math.max(relativeError ?? 0, seamError),
-      notes: [...notes, say`The whole is too large to be counted at once; headers and seams are left out.`],
+      notes: [
+        ...notes,
+        say`The whole is too large to be counted in one piece; headers and boundaries are not counted.`,
+      ],
     };
   }
   return {
@@ -102,7 +105,7 @@ export async function serverTemplate(server: LlamaServer, signal: AbortSignal): 
     if (measured.kind === "measured") return { kind: "chat", template: measured.template };
     return {
       kind: "unknown",
-      note: say`The chat template does not hold one plain message; its tokens are not counted.`,
+      note: say`The chat template does not produce one plain message; its tokens are not counted.`,
     };
   } catch (error) {
     signal.throwIfAborted();
@@ -113,7 +116,7 @@ export async function serverTemplate(server: LlamaServer, signal: AbortSignal): 
 
 export const noServerTemplate: TemplateChoice = {
   kind: "unknown",
-  note: say`The chat template's tokens are not counted: it takes a running server to render it.`,
+  note: say`The chat template's tokens are not counted: rendering it needs a running server.`,
 };
 
 async function gathered(

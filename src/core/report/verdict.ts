@@ -38,8 +38,8 @@ function sentence(kind: VerdictKind, { acceptance, prefill }: VerdictInputs): Te
     ? say`${count(acceptance.promptTokens)}`
     : say`≈ ${count(acceptance.promptTokens)}`;
   const nCtx = acceptance.nCtxPerSlot;
-  if (kind === "unknown" || nCtx === null) return say`${prompt} tokens. Whether they fit is not known yet.`;
-  const used = say`${prompt} of ${count(nCtx)} tokens`;
+  if (kind === "unknown" || nCtx === null) return say`${prompt} token[s]. Whether they fit is not known yet.`;
+  const used = say`${prompt} of ${count(nCtx)} token[s]`;
   const wait = waitText(prefill);
   switch (kind) {
     case "fits":
@@ -70,7 +70,7 @@ function remedies(
 ): readonly Text[] {
   const steps: Text[] = [];
   if (kind === "exceedsContext" || kind === "tight") {
-    steps.push(say`Leave files out, or start llama-server with a larger -c (or fewer -np slots).`);
+    steps.push(say`Exclude files, or start llama-server with a larger -c (or fewer -np slots).`);
   }
   if (kind === "exceedsMemory")
     steps.push(say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`);

@@ -65,7 +65,10 @@ export function whatIf(
 
 const notStarted = unknown(say`No server runs with these options.`, say`Start llama-server with them.`);
 
-const unmeasured = unknown(say`No speed was measured with these options.`, say`Run a depth probe with them.`);
+const unmeasured = unknown(
+  say`No speed has been measured with these options.`,
+  say`Run a depth probe with them.`,
+);
 
 function speedWith(curve: Known<DepthCurve>): JudgementInput["speed"] {
   return curve.known ? curve.value : { unmeasured: say`${curve.why} ${curve.remedy}` };

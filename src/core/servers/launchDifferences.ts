@@ -11,15 +11,15 @@ export function launchDifferences(facts: ServerFacts, given: LaunchOptions): Tex
   const found: Text[] = [];
   if (planned.slots !== totalSlots) {
     found.push(
-      say`The command line asks for ${count(planned.slots)} slots, the server has ${count(totalSlots)}.`,
+      say`The command line sets ${count(planned.slots)} slot[s], the server has ${count(totalSlots)}.`,
     );
   }
   if (planned.nCtxPerSlot === nCtxPerSlot) return found;
   const fitted = planned.fitMayReduce && nCtxPerSlot < planned.nCtxPerSlot;
   found.push(
     fitted
-      ? say`-fit reduced the context from ${count(planned.nCtxPerSlot)} to ${count(nCtxPerSlot)} tokens, because more does not fit into memory.`
-      : say`The command line gives a request ${count(planned.nCtxPerSlot)} tokens, the server ${count(nCtxPerSlot)}.`,
+      ? say`-fit reduced the context from ${count(planned.nCtxPerSlot)} to ${count(nCtxPerSlot)} token[s] because more does not fit into memory.`
+      : say`The command line gives a request ${count(planned.nCtxPerSlot)} token[s], the server ${count(nCtxPerSlot)}.`,
   );
   return found;
 }

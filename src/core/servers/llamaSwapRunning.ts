@@ -34,7 +34,7 @@ export function chooseSwapModel(
     throw new UserError(
       "invalidInput",
       say`llama-swap at ${url} has several models running.`,
-      say`Choose the model that is meant: ${ready
+      say`Choose the intended model: ${ready
         .slice(0, 10)
         .map(({ id }) => id)
         .join(", ")}.`,
@@ -42,7 +42,7 @@ export function chooseSwapModel(
   }
   throw new UserError(
     "loading",
-    say`llama-swap at ${url} has no such model running, and Llama Gauge loads none unasked.`,
-    say`Load it there (any request for it does), then estimate again.`,
+    say`llama-swap at ${url} has no such model running, and Llama Gauge does not load models without being asked.`,
+    say`Load it there (any request to it does that), then estimate again.`,
   );
 }

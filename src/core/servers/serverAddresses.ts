@@ -25,7 +25,7 @@ export function sourceText(source: AddressSource): Text {
     case "llamaVscode":
       return say`llama.vscode's setting ${source.setting}`;
     case "usualPort":
-      return say`a usual port`;
+      return say`a default port`;
   }
 }
 

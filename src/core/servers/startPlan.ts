@@ -49,7 +49,7 @@ export function planStart(argv: readonly string[], settings: StartSettings): Sta
     if (settings.model === undefined) {
       throw new UserError(
         "invalidInput",
-        say`No model is named.`,
+        say`No model is specified.`,
         say`Add -m FILE to llamaGauge.serverArguments, or choose a model file (llamaGauge.model).`,
       );
     }
@@ -62,8 +62,8 @@ export function planStart(argv: readonly string[], settings: StartSettings): Sta
   if (url === undefined) {
     throw new UserError(
       "unsupported",
-      say`With these arguments nobody knows where llama-server will answer.`,
-      say`Give it a --port of its own, and a --host that is no socket.`,
+      say`With these arguments the address of llama-server cannot be predicted.`,
+      say`Give it its own --port, and a --host that is not a socket.`,
     );
   }
   const key = secrets["LLAMA_API_KEY"] ?? settings.environment["LLAMA_API_KEY"];

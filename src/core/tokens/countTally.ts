@@ -101,10 +101,10 @@ export class CountTally {
     const notes: Text[] = [];
     const replaced = this.encodings.get("replaced") ?? 0;
     if (replaced > 0) {
-      notes.push(say`${count(replaced)} files are not valid UTF-8; their bad bytes count as U+FFFD.`);
+      notes.push(say`${count(replaced)} file[s] [is|are] not valid UTF-8; invalid bytes count as U+FFFD.`);
     }
     if (this.notebooks > 0) {
-      notes.push(say`${count(this.notebooks)} notebooks are counted by their cells; outputs are left out.`);
+      notes.push(say`${count(this.notebooks)} notebook[s] [is|are] counted by their cells, without outputs.`);
     }
     return notes;
   }

@@ -49,7 +49,7 @@ export async function changesAsDiff(folder: string, scope: GitScope, signal: Abo
   if (names.length > maxUntracked) {
     throw new UserError(
       "tooLarge",
-      say`${count(names.length)} files are not under version control.`,
+      say`${count(names.length)} file[s] [is|are] not under version control.`,
       say`Add them to .gitignore or to the index.`,
     );
   }
@@ -124,8 +124,8 @@ async function comparedWith(
     "notFound",
     scope.base === undefined
       ? say`No branch to compare with was found.`
-      : say`${scope.base} is no commit this branch has something in common with.`,
-    say`Name the branch to compare with.`,
+      : say`${scope.base} is not a commit that this branch shares history with.`,
+    say`Specify the branch to compare with.`,
   );
 }
 
@@ -188,7 +188,7 @@ function gitError(
   }
   if (error.timedOut) {
     const remedy = say`Choose a smaller folder, or count its files instead.`;
-    return new UserError("timeout", say`git did not answer in ${folder}.`, remedy, options);
+    return new UserError("timeout", say`git did not respond within ${folder}.`, remedy, options);
   }
   if (error.isMaxBuffer) {
     return new UserError("tooLarge", say`The changes are too large.`, say`Choose a smaller folder.`, options);
@@ -197,8 +197,8 @@ function gitError(
   if (/not a git repository/.test(message)) {
     return new UserError(
       "invalidInput",
-      say`${folder} is in no git repository.`,
-      say`Choose a folder that is.`,
+      say`${folder} is not in a git repository.`,
+      say`Choose a folder.`,
       options,
     );
   }

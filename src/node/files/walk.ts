@@ -93,8 +93,8 @@ async function chosenRoots(roots: readonly string[], signal: AbortSignal): Promi
       if (code === "ENOENT" || code === "ENOTDIR") {
         throw new UserError(
           "notFound",
-          say`There is no ${root}.`,
-          say`Choose a file or folder that exists.`,
+          say`${root} does not exist.`,
+          say`Choose an existing file or folder.`,
           {
             cause: error,
           },

@@ -45,7 +45,7 @@ function failed(file: string): (error: unknown) => never {
     throw new UserError(
       "refused",
       say`${path.basename(file)} cannot be opened (${String(code ?? error)}).`,
-      say`Check who may read it.`,
+      say`Check its permissions and owner.`,
       { cause: error },
     );
   };

@@ -22,7 +22,7 @@ export async function openUrl(address: string, signal: AbortSignal, access: UrlA
   let have = 0;
   const first = await request(url, 0, firstRequest - 1, signal, access);
   if (first.status === 200) return streamed(first, url, signal);
-  const fileBytes = totalOf(first) ?? fail(url, say`it does not say how large the file is`, "badOutput");
+  const fileBytes = totalOf(first) ?? fail(url, say`it does not report the size of the file`, "badOutput");
 
   const take = async (response: Response, limit: number): Promise<void> => {
     const bytes = await bodyOf(response, limit, url);
@@ -72,7 +72,7 @@ async function request(
     });
   } catch (error) {
     signal.throwIfAborted();
-    if (timeout.aborted) fail(url, say`it does not answer in time`, "timeout", error);
+    if (timeout.aborted) fail(url, say`it does not respond in time`, "timeout", error);
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const message = cause instanceof Error ? cause.message : String(cause);
     if (/redirect/i.test(message)) fail(url, say`it redirects in circles`, "badOutput", error);
@@ -83,8 +83,8 @@ async function request(
   if (response.status === 401 || response.status === 403) {
     throw new UserError(
       "unauthorized",
-      say`${url} asks for an authorization (HTTP ${String(response.status)}).`,
-      say`Accept the model's licence there and give an access token, or download the file.`,
+      say`${url} requires authorization (HTTP ${String(response.status)}).`,
+      say`Accept the model's license there and set an access token, or download the file.`,
     );
   }
   if (response.status === 404 || response.status === 410) {
@@ -94,7 +94,7 @@ async function request(
       say`Check the address.`,
     );
   }
-  return fail(url, say`it answers HTTP ${String(response.status)}`, "outsideFailed");
+  return fail(url, say`it responds with HTTP ${String(response.status)}`, "outsideFailed");
 }
 
 function totalOf(response: Response): number | undefined {
@@ -111,7 +111,7 @@ async function bodyOf(response: Response, limit: number, url: string): Promise<U
     if (done) return bytes.subarray(0, filled);
     if (filled + value.byteLength > limit) {
       await reader.cancel();
-      fail(url, say`it sends more than was asked for`, "badOutput");
+      fail(url, say`it sends more than was requested`, "badOutput");
     }
     bytes.set(value, filled);
     filled += value.byteLength;
@@ -140,7 +140,7 @@ function streamed(response: Response, url: string, signal: AbortSignal): HeaderB
         filled += read.value.byteLength;
       }
       if (filled < wanted) {
-        fail(url, say`it ended after ${count(filled)} bytes, inside the header`, "badOutput");
+        fail(url, say`it ended after ${count(filled)} byte[s], inside the header`, "badOutput");
       }
       return buffer.subarray(0, filled);
     },

@@ -97,8 +97,8 @@ async function open(
     if (parts > 1 && error instanceof UserError && error.reason === "notFound") {
       throw new UserError(
         "notFound",
-        say`The part ${shortName(name)} of this model is missing; it comes in ${count(parts)} parts.`,
-        say`Put all parts side by side.`,
+        say`Part ${shortName(name)} of this model is missing; it has ${count(parts)} part[s].`,
+        say`Put all parts into the same folder.`,
         { cause: error },
       );
     }
@@ -123,8 +123,8 @@ function expectParts(first: GgufPart, named: number, locator: string): void {
   if (typeof stored !== "number" || stored <= 1 || stored === named) return;
   throw new UserError(
     "notFound",
-    say`${shortName(locator)} is one of ${count(stored)} parts, but its name does not say which: llama.cpp cannot find the others.`,
-    say`Give the parts their names back: NAME-00001-of-00003.gguf.`,
+    say`${shortName(locator)} is one of ${count(stored)} part[s], but its name does not say which: llama.cpp cannot find the others.`,
+    say`Restore the parts' names: NAME-00001-of-00003.gguf.`,
   );
 }
 

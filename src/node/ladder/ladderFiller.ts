@@ -45,9 +45,9 @@ export async function fillerOf(
     throw new UserError(
       "invalidInput",
       bytes === 0
-        ? say`The filler ${filler.folder} has no text: ${count(leftOut)} files are binary, secret, ignored or unreadable.`
-        : say`The filler ${filler.folder} is too small: ${count(bytes)} bytes of text for ${count(targetOf(plan))} tokens.`,
-      say`Name a larger folder with text, use shorter rungs, or write filler: shipped.`,
+        ? say`The filler ${filler.folder} has no text: ${count(leftOut)} file[s] [is|are] binary, secret, ignored or unreadable.`
+        : say`The filler ${filler.folder} is too small: ${count(bytes)} byte[s] of text for ${count(targetOf(plan))} token[s].`,
+      say`Specify a larger folder with text, use shorter rungs, or write filler: shipped.`,
     );
   }
   const hash = createHash("sha256");

@@ -51,7 +51,7 @@ export class LadderLibrary {
   async get(id: string, signal: AbortSignal): Promise<KeptLadder> {
     const stored = idPattern.test(id) ? await this.#read(id, signal) : undefined;
     if (stored !== undefined) return stored;
-    throw new UserError("notFound", say`This ladder is not stored any more.`, say`Run it again.`);
+    throw new UserError("notFound", say`This ladder is no longer stored.`, say`Run it again.`);
   }
 
   async #read(id: string, signal: AbortSignal): Promise<KeptLadder | undefined> {

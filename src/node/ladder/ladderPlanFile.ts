@@ -20,13 +20,13 @@ export async function readPlanFile(file: string, signal: AbortSignal): Promise<L
       throw new UserError(
         "tooLarge",
         say`The plan ${file} is larger than ${bytes(maxBytes)}.`,
-        say`Name a ladder plan.`,
+        say`Specify a ladder plan.`,
       );
     }
     text = await readFile(file, { encoding: "utf8", signal });
   } catch (cause) {
     if (cause instanceof UserError || signal.aborted) throw cause;
-    throw new UserError("notFound", say`The plan ${file} cannot be read.`, say`Name an existing file.`, {
+    throw new UserError("notFound", say`The plan ${file} cannot be read.`, say`Specify an existing file.`, {
       cause,
     });
   }
@@ -60,11 +60,11 @@ export function parsePlanText(text: string): LadderPlan {
       lines.linePos(error.pos[0]).line,
       "plan",
       say`this is not YAML: ${message}.`,
-      say`Correct the line; indentation and brackets are what usually is wrong.`,
+      say`Correct the line; the cause is usually indentation or brackets.`,
     );
   }
   if (document.contents === null) {
-    throw planError(1, "plan", say`the file is empty.`, say`Begin with rungs: [8K, 32K] and criteria.`);
+    throw planError(1, "plan", say`the file is empty.`, say`Start with rungs: [8K, 32K] and criteria.`);
   }
   return parsePlan(planNode(document.contents, lines, 0));
 }
@@ -72,7 +72,7 @@ export function parsePlanText(text: string): LadderPlan {
 function planNode(node: unknown, lines: LineCounter, depth: number): PlanNode {
   const offset = (node as Node | null)?.range?.[0] ?? 0;
   const { line } = lines.linePos(offset);
-  if (depth > maxDepth) throw planError(line, "plan", say`this is nested too deep.`, say`Write it flat.`);
+  if (depth > maxDepth) throw planError(line, "plan", say`this is nested too deeply.`, say`Do not nest it.`);
   if (isMap(node)) {
     return {
       kind: "map",
@@ -103,7 +103,7 @@ function planNode(node: unknown, lines: LineCounter, depth: number): PlanNode {
   throw planError(
     line,
     "plan",
-    say`only plain values, lists and maps are read here.`,
-    say`Write the value out.`,
+    say`only plain values, lists and maps are allowed here.`,
+    say`Write the value directly.`,
   );
 }

@@ -272,7 +272,7 @@ function lacks(url: string, endpoint: string): UserError {
   return new UserError(
     "unsupported",
     say`The server at ${url} has no working ${endpoint}: token positions cannot be measured.`,
-    say`Use llama-server itself and not a proxy, in a current version.`,
+    say`Use a current llama-server directly, not a proxy.`,
   );
 }
 
@@ -280,6 +280,6 @@ function badTemplate(detail: string): UserError {
   return new UserError(
     "unsupported",
     say`The chat template rejects a single user message: ${detail}.`,
-    say`Give the server a template that works (--chat-template, --jinja), then begin again.`,
+    say`Start the server with a working template (--chat-template, --jinja), then begin again.`,
   );
 }

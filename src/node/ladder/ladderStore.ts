@@ -37,7 +37,7 @@ export class LadderStore {
       throw new UserError(
         "tooLarge",
         say`The record ${this.file} is larger than ${bytes(maxBytes)}.`,
-        say`Name another folder.`,
+        say`Choose another folder.`,
       );
     }
     const text = await readFile(this.file, { encoding: "utf8", signal });
@@ -49,8 +49,8 @@ export class LadderStore {
       if (lines.length <= 1) return undefined;
       throw new UserError(
         "invalidInput",
-        say`${this.file} is no ladder record this version can read.`,
-        say`Name another folder; the file stays as it is.`,
+        say`${this.file} is not a ladder record this version can read.`,
+        say`Choose another folder; the file is left unchanged.`,
       );
     }
     return {
@@ -91,11 +91,11 @@ function notStored(file: string, cause?: unknown): UserError {
   return new UserError(
     "outsideFailed",
     full
-      ? say`There is no room to store the ladder in ${file}.`
+      ? say`There is no disk space to store the ladder in ${file}.`
       : say`The ladder cannot be stored in ${file} (${code}).`,
     full
-      ? say`Free some disk space and run it again; it goes on behind the last stored rung.`
-      : say`Name a folder that can be written to.`,
+      ? say`Free some disk space and run it again; it resumes after the last saved rung.`
+      : say`Choose a folder that can be written to.`,
     { cause },
   );
 }

@@ -87,7 +87,7 @@ export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promi
         ? new UserError(
             "timeout",
             say`llama-bench did not finish within ${seconds(call.timeoutSeconds)}.`,
-            say`Probe with a larger budget or less depth; what was measured is kept.`,
+            say`Probe with more time or less depth; what was measured is kept.`,
           )
         : failureOf(call.program, end, complaints);
     return {
@@ -113,7 +113,7 @@ function failureOf(program: string, end: ProcessEnd, complaints: readonly string
     return new UserError(
       "notFound",
       say`llama-bench cannot be started at ${program} (${end.startError}).`,
-      say`Name the llama-bench of your llama.cpp.`,
+      say`Specify the llama-bench of your llama.cpp.`,
     );
   }
   const device = complaints.join("\n").match(/invalid device: (\S+)/)?.[1];
@@ -121,7 +121,7 @@ function failureOf(program: string, end: ProcessEnd, complaints: readonly string
     return new UserError(
       "invalidInput",
       say`This llama-bench has no device ${device}.`,
-      say`Name devices as llama-bench --list-devices does, or use the llama.cpp that the server is from.`,
+      say`Name devices as llama-bench --list-devices does, or use the llama.cpp the server comes from.`,
     );
   }
   const last = lastComplaint(complaints);
@@ -140,14 +140,14 @@ function failureOf(program: string, end: ProcessEnd, complaints: readonly string
     return new UserError(
       "outsideFailed",
       say`llama-bench could not set up the model: ${last}`,
-      say`It may not fit beside what is running. Probe the running server instead, or use a smaller depth.`,
+      say`It may not fit next to what is running. Probe the running server instead, or use a smaller depth.`,
     );
   }
   const how = end.signal ?? String(end.exitCode ?? "?");
   return new UserError(
     "outsideFailed",
     say`llama-bench ended early (${how}): ${last}`,
-    say`What was measured until then is kept; look at the message for the cause.`,
+    say`What was measured so far is kept; see the message for the cause.`,
   );
 }
 

@@ -80,7 +80,7 @@ async function refuseSecondCopy(
   if (free === undefined || needed === undefined || needed <= free) return;
   throw new UserError(
     "tooLarge",
-    say`llama-bench would load the model again and needs ${bytes(needed)}; ${bytes(free)} of memory are free.`,
+    say`llama-bench would load the model again and needs ${bytes(needed)}; ${bytes(free)} of memory is free.`,
     say`Probe the running server instead, or stop it first.`,
   );
 }
@@ -127,7 +127,7 @@ async function feasibility(
     throw new UserError(
       "badOutput",
       say`llama-bench printed no measurement.`,
-      say`Run it by hand with -o jsonl to see what it says.`,
+      say`Run it manually with -o jsonl to see what it prints.`,
     );
   }
   const answerSeconds = answer?.samples[0];
@@ -158,7 +158,7 @@ function planOf(request: BenchProbeRequest, seen: Feasibility, budgetSeconds: nu
   throw new UserError(
     "tooLarge",
     say`In ${seconds(budgetSeconds)} this machine reads too few tokens to show how prefill slows down with depth.`,
-    say`Give the probe a larger budget.`,
+    say`Allow the probe more time.`,
   );
 }
 
@@ -226,7 +226,7 @@ function report(
   const points = [...(measured?.points ?? []), ...run.fills.filter((f) => f.tokens >= plan.promptTokens)];
   const warnings: Text[] = [
     ...(run.failure === undefined ? [] : [run.failure.problem]),
-    ...run.rejected.map((row) => say`A row was refused (${row.why}): ${row.raw.slice(0, 200)}`),
+    ...run.rejected.map((row) => say`A row was rejected (${row.why}): ${row.raw.slice(0, 200)}`),
     ...run.warnings.slice(0, 5).map((line) => say`llama-bench: ${line.slice(0, 200)}`),
   ];
   return {

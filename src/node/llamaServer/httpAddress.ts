@@ -13,14 +13,14 @@ export function serverAddress(typed: string): string {
     throw new UserError(
       "invalidInput",
       say`"${text.slice(0, 200)}" is not the address of a server.`,
-      say`Give it as http://HOST:PORT, for example http://127.0.0.1:9931.`,
+      say`Enter it as http://HOST:PORT, for example http://127.0.0.1:9931.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
     throw new UserError(
       "invalidInput",
-      say`The server address for ${url.host} has a user name or password in it.`,
-      say`Leave it out; llama-server takes an API key, which is kept in the secret storage.`,
+      say`The server address for ${url.host} contains a user name or password.`,
+      say`Remove it; llama-server accepts an API key, which is kept in the secret storage.`,
     );
   }
   return url.origin + url.pathname.replace(/\/+$/, "").replace(/\/v1$/, "");

@@ -17,8 +17,8 @@ function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: 
   if (doing === "counting" && (failure.kind === "disconnected" || failure.kind === "refused")) {
     return new UserError(
       "outsideFailed",
-      say`llama-server at ${url} went away while tokens were counted.`,
-      say`Look at the end of its log, start it again, then estimate again.`,
+      say`llama-server at ${url} disappeared while tokens were counted.`,
+      say`Check the end of its log, start it again, then estimate again.`,
       options,
     );
   }
@@ -27,13 +27,13 @@ function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: 
       return new UserError(
         "refused",
         say`No server listens at ${url}.`,
-        say`Start llama-server, or choose the address it listens at.`,
+        say`Start llama-server, or choose the address it listens on.`,
         options,
       );
     case "unknownHost":
       return new UserError(
         "notFound",
-        say`There is no host of that name: ${url}.`,
+        say`There is no host with that name: ${url}.`,
         say`Correct the server address.`,
         options,
       );
@@ -42,8 +42,8 @@ function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: 
     case "disconnected":
       return new UserError(
         "notFound",
-        say`What listens at ${url} closed the connection without an answer.`,
-        say`Check that llama-server runs at this address and port (http or https).`,
+        say`The program listening at ${url} closed the connection without responding.`,
+        say`Check that llama-server is running at this address and port (http or https).`,
         options,
       );
     case "timeout":
@@ -57,14 +57,14 @@ function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: 
       return new UserError(
         "badOutput",
         say`The server at ${url} sent more than ${bytes(failure.maxBytes)}, far more than llama-server would.`,
-        say`Check that the address is llama-server's.`,
+        say`Check that the address belongs to llama-server.`,
         options,
       );
     case "other":
       return new UserError(
         "outsideFailed",
         say`No answer from ${url} (${failure.detail}).`,
-        say`Check the address and that llama-server runs there.`,
+        say`Check the address and that llama-server is running there.`,
         options,
       );
   }
@@ -76,8 +76,8 @@ export function errorOfReply(reply: HttpReply, url: string, endpoint: string, hi
   if (reply.status === 401 || reply.status === 403) {
     return new UserError(
       "unauthorized",
-      say`llama-server at ${url} wants an API key, or another one.`,
-      say`Give the key it was started with (--api-key).`,
+      say`llama-server at ${url} needs an API key, or a different one.`,
+      say`Enter the key it was started with (--api-key).`,
     );
   }
   if (reply.status === 503 && told !== undefined) {
@@ -88,19 +88,19 @@ export function errorOfReply(reply: HttpReply, url: string, endpoint: string, hi
     );
   }
   if (told === undefined)
-    return notLlamaServer(url, say`${endpoint} answered with status ${String(reply.status)}`);
+    return notLlamaServer(url, say`${endpoint} responded with status ${String(reply.status)}`);
   return new UserError(
     "outsideFailed",
-    say`llama-server at ${url} refused ${endpoint}: ${shown(told, hide)}`,
-    say`Look at the server's log for the cause.`,
+    say`llama-server at ${url} rejected ${endpoint}: ${shown(told, hide)}`,
+    say`Check the server's log for the cause.`,
   );
 }
 
 export function notLlamaServer(url: string, evidence: Text, cause?: HttpError): UserError {
   return new UserError(
     "notFound",
-    say`What answers at ${url} is not llama-server: ${evidence}.`,
-    say`Check the address and the port; llama-server's default is 9931, older ones use 8080.`,
+    say`The program answering at ${url} is not llama-server: ${evidence}.`,
+    say`Check the address and the port; llama-server's default is 9931, older versions use 8080.`,
     cause && { cause },
   );
 }
@@ -117,8 +117,8 @@ export function asleep(url: string): UserError {
 function badReply(url: string, cause: UnexpectedReply): UserError {
   return new UserError(
     "badOutput",
-    say`The answer of the server at ${url} cannot be understood: ${cause.message}.`,
-    say`Check that the address is llama-server's and that its version is supported.`,
+    say`The response of the server at ${url} cannot be understood: ${cause.message}.`,
+    say`Check that the address belongs to llama-server and that its version is supported.`,
     { cause },
   );
 }

@@ -25,10 +25,10 @@ export function modelOfRouter(
         "loading",
         model.failed
           ? say`The router at ${url} could not load ${model.id}.`
-          : say`The router at ${url} has not loaded ${model.id}, and Llama Gauge loads no model unasked.`,
+          : say`The router at ${url} has not loaded ${model.id}, and Llama Gauge does not load models without being asked.`,
         model.failed
-          ? say`Look at the router's log for the cause.`
-          : say`Load it there (any request for it does), then estimate again.`,
+          ? say`Check the router's log for the cause.`
+          : say`Load it there (any request to it does that), then estimate again.`,
       );
   }
 }
@@ -53,7 +53,7 @@ function onlyLoaded(url: string, models: readonly ServedModel[]): ServedModel {
     only === undefined
       ? say`The router at ${url} has no model loaded, so there is nothing to ask yet.`
       : say`The router at ${url} has several models loaded.`,
-    say`Choose the model that is meant: ${listOf(only === undefined ? models : ready)}.`,
+    say`Choose the intended model: ${listOf(only === undefined ? models : ready)}.`,
   );
 }
 

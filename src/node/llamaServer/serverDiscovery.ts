@@ -147,6 +147,6 @@ function tooSlow(url: string, limitSeconds: number): UserError {
   return new UserError(
     "timeout",
     say`The server at ${url} did not answer within ${seconds(limitSeconds)}.`,
-    say`If it is the one, set its address; then it is waited for.`,
+    say`If this is the right one, set its address; Llama Gauge then waits for it.`,
   );
 }

@@ -90,7 +90,7 @@ export async function streamCompletion(
         throw new UserError(
           "outsideFailed",
           say`llama-server stopped the probe: ${JSON.stringify(event["error"]).slice(0, 300)}`,
-          say`Look at its log for the cause.`,
+          say`Check its log for the cause.`,
         );
       }
       const step = progressOf(event);
@@ -110,8 +110,8 @@ export async function streamCompletion(
     if (progress.length > 0) return answer("disconnected");
     throw new UserError(
       "refused",
-      say`No server answers at ${request.url}.`,
-      say`Start llama-server, or choose the address it listens at.`,
+      say`No server responds at ${request.url}.`,
+      say`Start llama-server, or choose the address it listens on.`,
       { cause },
     );
   } finally {
@@ -154,15 +154,15 @@ async function refusal(url: string, response: IncomingMessage): Promise<UserErro
   const status = response.statusCode ?? 0;
   const text = await beginning(response);
   if (status === 401 || status === 403) {
-    return new UserError("unauthorized", say`llama-server at ${url} wants an API key.`, say`Give the key.`);
+    return new UserError("unauthorized", say`llama-server at ${url} needs an API key.`, say`Enter the key.`);
   }
   if (status === 503) {
     return new UserError("loading", say`llama-server at ${url} is loading its model.`, say`Try again soon.`);
   }
   return new UserError(
     "outsideFailed",
-    say`llama-server at ${url} refused the probe (${String(status)}): ${text}`,
-    say`Look at its log for the cause.`,
+    say`llama-server at ${url} rejected the probe (${String(status)}): ${text}`,
+    say`Check its log for the cause.`,
   );
 }
 
@@ -193,7 +193,7 @@ export async function* serverEvents(
       throw new UserError(
         "badOutput",
         say`The server sent an event larger than any of llama-server's.`,
-        say`Check that the address is llama-server's.`,
+        say`Check that the address belongs to llama-server.`,
       );
     }
     for (const line of lines) {
@@ -244,6 +244,6 @@ export function tooSlow(budgetSeconds: number): UserError {
   return new UserError(
     "tooLarge",
     say`In ${seconds(budgetSeconds)} this server reads too few tokens to show how prefill slows down with depth.`,
-    say`Give the probe a larger budget.`,
+    say`Allow the probe more time.`,
   );
 }

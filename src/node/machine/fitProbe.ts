@@ -88,7 +88,7 @@ export async function fitPrint(
   if (result.timedOut) {
     throw new UserError(
       "timeout",
-      say`llama-fit-params did not answer within ${String(timeout / 1000)} s.`,
+      say`llama-fit-params did not respond within ${String(timeout / 1000)} s.`,
       say`The computed budget is shown instead.`,
     );
   }
@@ -101,8 +101,8 @@ export async function fitPrint(
   }
   throw new UserError(
     "outsideFailed",
-    say`llama-fit-params refused: ${complaint(result.stderr)}`,
-    say`The server would refuse too: check the options. The computed budget is shown instead.`,
+    say`llama-fit-params failed: ${complaint(result.stderr)}`,
+    say`The server would reject this too: check the options. The computed budget is shown instead.`,
   );
 }
 

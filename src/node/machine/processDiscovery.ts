@@ -109,7 +109,7 @@ async function withinLimit<T>(work: Promise<T>, signal: AbortSignal): Promise<T>
     if (signal.aborted || cause instanceof UserError) throw cause;
     throw new UserError(
       "outsideFailed",
-      say`The system does not show its processes.`,
+      say`The system does not list its processes.`,
       say`Set the server's address (llamaGauge.server.url).`,
       { cause },
     );
@@ -119,7 +119,7 @@ async function withinLimit<T>(work: Promise<T>, signal: AbortSignal): Promise<T>
 function tooSlow(): UserError {
   return new UserError(
     "timeout",
-    say`The list of processes did not come within ${seconds(limitSeconds)}.`,
+    say`The list of processes was not available within ${seconds(limitSeconds)}.`,
     say`Set the server's address (llamaGauge.server.url).`,
   );
 }

@@ -140,7 +140,7 @@ const crashed = (cause: Error): UserError =>
   new UserError(
     "outsideFailed",
     say`Counting tokens failed twice on the same text: ${cause.message}`,
-    say`Exclude the file that was counted, or count with a running llama-server.`,
+    say`Exclude this file, or count with a running llama-server.`,
     { cause },
   );
 

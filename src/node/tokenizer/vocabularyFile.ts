@@ -50,7 +50,7 @@ function readSpec(cursor: Cursor): TokenizerSpec {
   if (version !== 2 && version !== 3) {
     throw new UserError(
       "unsupported",
-      say`This GGUF file has a format version or byte order that is not read.`,
+      say`This GGUF file has an unsupported format version or byte order.`,
       say`Convert the model again with a current llama.cpp.`,
     );
   }
@@ -342,6 +342,6 @@ const notGguf = (): UserError =>
 const brokenFile = (): UserError =>
   new UserError(
     "invalidInput",
-    say`This GGUF file is cut off or broken: its header does not add up.`,
+    say`This GGUF file is truncated or broken: its header is inconsistent.`,
     say`Download or convert the model again.`,
   );

@@ -30,7 +30,7 @@ export function contextTableView(view: View): TemplateResult {
             )}
             <p class="dim">
               ${words(
-                say`In each cell the device that decides, or the whole where nobody knows what is free. The other options are as above, and -fit is not counted on: what does not fit as it is asked for is said not to fit.`,
+                say`Each cell shows the limiting device, or the total if free memory is unknown. The other options are as above, and -fit is ignored: whatever does not fit as specified counts as not fitting.`,
               )}
             </p>`
     }
@@ -50,7 +50,7 @@ function cells(
   row: TypeRow,
 ): readonly (string | TemplateResult)[] {
   if (!row.allowed) {
-    return [row.type, words(say`refused`), "–", ...contexts.map(() => "–")];
+    return [row.type, words(say`rejected`), "–", ...contexts.map(() => "–")];
   }
   const largest =
     row.limitedBy === "training"
@@ -78,6 +78,6 @@ function cellText({ tightest, totalBytes }: ContextCell): Text {
 const verdicts: Record<MemoryVerdict, Text> = {
   fits: say`fits`,
   tight: say`tight`,
-  exceeds: say`too much`,
+  exceeds: say`does not fit`,
   unknown: say`free unknown`,
 };

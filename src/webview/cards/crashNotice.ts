@@ -21,7 +21,7 @@ export function crashNotice({ words, post }: View, report: GaugeReport): Templat
       <p class="dim">${words(crashRiskRemedy)}</p>
     </div>
     <vscode-button secondary @click=${() => post({ type: "leaveOut", paths, out: true })}
-      >${words(say`Leave out`)}</vscode-button
+      >${words(say`Exclude`)}</vscode-button
     >
   </div>`;
 }

@@ -41,7 +41,7 @@ const columns: readonly DeviceColumn[] = [
   { title: say`at least`, always: false, of: ({ interval }) => interval?.lowBytes },
   { title: say`at most`, always: false, of: ({ interval }) => interval?.highBytes },
   { title: say`Free`, always: true, of: (device) => device.freeBytes },
-  { title: say`To stay free`, always: false, of: (device) => device.marginBytes },
+  { title: say`To keep free`, always: false, of: (device) => device.marginBytes },
   { title: say`Other programs`, always: false, of: othersBytes },
 ];
 
@@ -50,6 +50,6 @@ const size = (value: number | undefined): Cell => (value === undefined ? "–" :
 const verdicts: Record<MemoryVerdict, Text> = {
   fits: say`fits`,
   tight: say`tight`,
-  exceeds: say`too much`,
+  exceeds: say`does not fit`,
   unknown: say`free unknown`,
 };

@@ -23,11 +23,11 @@ export function choiceBar(view: View, report: GaugeReport): TemplateResult {
       ${words(
         leftOut.length === 0
           ? say`All files are in the prompt.`
-          : say`${count(inPrompt)} of ${count(tokens.files.length)} files are in the prompt.`,
+          : say`${count(inPrompt)} of ${count(tokens.files.length)} file[s] [is|are] in the prompt.`,
       )}
     </p>
-    ${cramped ? commandButton(view, "dropToFit", say`Drop to fit`, true) : nothing}
-    ${leftOut.length === 0 ? nothing : commandButton(view, "includeAll", say`Take all back in`)}
+    ${cramped ? commandButton(view, "dropToFit", say`Drop files to fit`, true) : nothing}
+    ${leftOut.length === 0 ? nothing : commandButton(view, "includeAll", say`Include all`)}
     ${
       pack === "raw"
         ? nothing
@@ -64,7 +64,7 @@ export function kindList(view: View, report: GaugeReport): TemplateResult | type
         <rect class="line" width="1.5" height="6" />
       </pattern>
     </svg>
-    <ul class="kinds" aria-label=${view.words(say`Files a prompt may do without`)}>
+    <ul class="kinds" aria-label=${view.words(say`Files that could be excluded`)}>
       ${kinds.map(({ kind, files }) => kindItem(view, kind, files, out))}
     </ul>`;
 }
@@ -92,7 +92,7 @@ function kindItem(
         <rect class="hatch" width="10" height="10" rx="2" />
       </svg>
       ${words(fileKindName(kind))} <b>${words(say`${count(sum)}`)}</b>
-      <span>${words(files.length === 1 ? say`1 file` : say`${count(files.length)} files`)}</span>
+      <span>${words(say`${count(files.length)} file[s]`)}</span>
     </label>
   </li>`;
 }
@@ -101,7 +101,7 @@ function kindItem(
 export function fileSwitch({ words, post }: View, { file }: CountedFile, out: boolean): TemplateResult {
   return html`<input
     type="checkbox"
-    aria-label=${words(say`${file.label} in the prompt`)}
+    aria-label=${words(say`Include ${file.label} in the prompt`)}
     .checked=${!out}
     @change=${(event: Event) =>
       post({ type: "leaveOut", paths: [file.path], out: !(event.target as HTMLInputElement).checked })}

@@ -34,7 +34,7 @@ export function ladderCard(view: View, report: GaugeReport | undefined, width: n
     id: "ladder",
     wide: true,
     title: say`Ladder`,
-    question: say`a window that was verified, not promised`,
+    question: say`a verified window, not a promise`,
     pill: rungs.length > 0 ? provenancePill(view, "measured") : undefined,
     twin: rungs.length > 0,
     body: html`${state.status === "running" ? running(view, state.progress) : nothing}
@@ -59,7 +59,7 @@ export function idleLadder(view: View): TemplateResult | typeof nothing {
 function none(view: View): TemplateResult {
   return html`${missing(
       view,
-      say`No ladder was run yet.`,
+      say`No ladder has been run yet.`,
       say`A ladder asks for facts and rules hidden in longer and longer prompts, and measures recall, speed and memory at each length.`,
       commandButton(view, "createLadderPlan", say`Create ladder plan`),
     )}
@@ -73,12 +73,12 @@ function running(view: View, { steps, tokens, processed, remaining }: LadderProg
   const label = words(say`Run ${count(Math.min(steps.done + 1, steps.planned))} of ${count(steps.planned)}`);
   return html`<div class="notice running" role="status">
     <div>
-      <p>${label}: ${words(say`${count(processed)} of ${count(tokens)} tokens read`)}</p>
+      <p>${label}: ${words(say`${count(processed)} of ${count(tokens)} token[s] read`)}</p>
       ${
         remaining === undefined
           ? nothing
           : html`<p class="dim">
-              ${words(say`${seconds(remaining.likely)} to go, between ${seconds(remaining.low)} and ${seconds(remaining.high)}.`)}
+              ${words(say`${seconds(remaining.likely)} left, between ${seconds(remaining.low)} and ${seconds(remaining.high)}.`)}
             </p>`
       }
       <progress max=${Math.max(1, tokens)} value=${processed} aria-label=${label}></progress>
@@ -109,12 +109,12 @@ function shown(
         : nothing
     }
     <p class="dim about">${words(about(ladder, view.model.page.locale))}</p>
-    ${otherModel(ladder, report) ? html`<p class="warning">${words(say`This ladder is of another model than the estimate above.`)}</p>` : nothing}
+    ${otherModel(ladder, report) ? html`<p class="warning">${words(say`This ladder belongs to another model than the estimate above.`)}</p>` : nothing}
     ${logLines(view, ladder)}
     ${
       idle
         ? html`<div class="buttons">
-            ${isResumable(ladder) ? commandButton(view, "resumeLadder", say`Go on`, true) : nothing}
+            ${isResumable(ladder) ? commandButton(view, "resumeLadder", say`Resume`, true) : nothing}
             ${commandButton(view, "runLadder", say`Run ladder`)}
             ${commandButton(view, "exportLadderReport", say`Export report`)}
             ${commandButton(view, "compareLadders", say`Compare`)}
@@ -131,21 +131,21 @@ function lead({ report, steps }: ShownLadder): Text {
   const runs = declared.runs;
   const valid = rungs.find(({ tokens }) => tokens === targetTokens)?.validRuns ?? 0;
   if (report.pass) {
-    return say`Verified window: ${count(targetTokens)} tokens, ${count(valid)} of ${count(runs)} runs passed`;
+    return say`Verified window: ${count(targetTokens)} token[s], ${count(valid)} of ${count(runs)} run[s] passed`;
   }
   const state = report.complete
-    ? say`Not verified at ${count(targetTokens)} tokens`
-    : say`Not finished: ${count(steps.done)} of ${count(steps.planned)} runs`;
+    ? say`Not verified at ${count(targetTokens)} token[s]`
+    : say`Not finished: ${count(steps.done)} of ${count(steps.planned)} run[s]`;
   return nextStep.verifiedTokens === undefined
     ? state
-    : say`${state}; recall held to ${count(nextStep.verifiedTokens)} tokens`;
+    : say`${state}; sufficient recall to ${count(nextStep.verifiedTokens)} token[s]`;
 }
 
 function about({ label, at, report, machine }: ShownLadder, locale: string): Text {
   const time = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" }).format(at);
   const model = (report.setup["model"] ?? "").split(/[\\/]/).at(-1) ?? "";
   const build = report.setup["build"] ?? "";
-  return say`${label}, begun ${time}: ${model} on llama.cpp ${build}, ${machine.cpu}. Criteria ${report.criteria.hash} were declared before the first run.`;
+  return say`${label}, started ${time}: ${model} on llama.cpp ${build}, ${machine.cpu}. Criteria ${report.criteria.hash} were declared before the first run.`;
 }
 
 function otherModel({ report: { setup } }: ShownLadder, report: GaugeReport | undefined): boolean {
@@ -161,7 +161,7 @@ function logLines(view: View, { report }: ShownLadder): TemplateResult | typeof 
   const log = failure?.log ?? [];
   if (failure === undefined || (log.length === 0 && failure.message === "")) return nothing;
   return html`<details>
-    <summary>${view.words(say`What the server said`)}</summary>
+    <summary>${view.words(say`What the server reported`)}</summary>
     <pre>${[failure.message, ...log].join("\n")}</pre>
   </details>`;
 }
@@ -169,7 +169,7 @@ function logLines(view: View, { report }: ShownLadder): TemplateResult | typeof 
 const signs: Readonly<Record<"yes" | "no" | "unknown", readonly [IconName, Text]>> = {
   yes: ["check", say`reached`],
   no: ["error", say`not reached`],
-  unknown: ["question", say`not known`],
+  unknown: ["question", say`unknown`],
 };
 
 function criteria(view: View, { report }: ShownLadder): TemplateResult {
@@ -214,7 +214,7 @@ function rungTable(view: View, rungs: readonly RungResult[]): TemplateResult {
       { title: say`Recall`, figures: true },
       { title: say`95 % interval`, figures: true },
       { title: say`Worst run`, figures: true },
-      { title: say`Twins taken`, figures: true },
+      { title: say`Twins returned`, figures: true },
       { title: say`Rules kept`, figures: true },
       { title: say`Reading`, figures: true },
       { title: say`Generation`, figures: true },
@@ -267,6 +267,6 @@ function uses(
         sentence,
       ]),
     )}
-    ${disturbed ? html`<p class="dim">${view.words(say`Other programs were at work while this was measured: a quiet machine reads more in the same time.`)}</p>` : nothing}
+    ${disturbed ? html`<p class="dim">${view.words(say`Other programs were running during the measurement: a quiet machine reads more in the same time.`)}</p>` : nothing}
   </details>`;
 }

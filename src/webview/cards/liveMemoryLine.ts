@@ -19,12 +19,12 @@ export function liveMemory(view: View): TemplateResult | typeof nothing {
       server === undefined
         ? nothing
         : html`<span
-              >${words(say`llama-server (process ${String(server.pid)}) holds ${bytes(server.residentBytes)} of host memory, mapped weights included.`)}</span
+              >${words(say`llama-server (process ${String(server.pid)}) uses ${bytes(server.residentBytes)} of host memory, including mapped weights.`)}</span
             >${server.devices?.map(
               ({ name, bytes: size }) =>
-                html` <span>${words(say`llama-server holds ${bytes(size)} of ${name}.`)}</span>`,
+                html` <span>${words(say`llama-server uses ${bytes(size)} of ${name}.`)}</span>`,
             )}`
     }
-    <span>${words(say`Measured at ${time}, every few seconds while this is seen.`)}</span>
+    <span>${words(say`Measured at ${time}, every few seconds while this is visible.`)}</span>
   </p>`;
 }

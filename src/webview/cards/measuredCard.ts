@@ -29,7 +29,7 @@ export function measuredCard(
     id: "measured",
     wide: true,
     title: say`Measured speed`,
-    question: say`what one token costs by depth, and every run`,
+    question: say`cost of one token by depth, and every run`,
     pill: measured === undefined ? undefined : provenancePill(view, "measured"),
     twin: measured !== undefined,
     body: html`${
@@ -38,7 +38,7 @@ export function measuredCard(
               view,
               whatIf === undefined
                 ? say`Nothing has been measured with this model and these options.`
-                : say`Nothing has been measured with the options that are tried.`,
+                : say`Nothing has been measured with the options of this what-if.`,
               say`A depth probe takes about a minute; comparisons and baselines start from it.`,
               !busy && (server.known || model.known)
                 ? commandButton(view, "runDepthProbe", say`Run depth probe`)
@@ -147,7 +147,7 @@ function comparison({ words }: View, found: ComparisonResult): TemplateResult {
     <p><b>${words(say`Prefill`)}</b> ${words(prefill.sentence)}</p>
     <p><b>${words(say`Generation`)}</b> ${words(generation.sentence)}</p>
     <p class="dim">
-      ${words(say`At depth ${count(depth)}; differences below ${percent(100 * threshold)} were to count as none.`)}
+      ${words(say`At depth ${count(depth)}; differences below ${percent(100 * threshold)} count as none.`)}
       ${notes.map((note) => html`<span>${note} </span>`)}
     </p>
   </section>`;
@@ -192,10 +192,10 @@ function history(view: View, { runs, unreadable }: SpeedState, current: string |
   const { words } = view;
   if (runs.length === 0) return html`<p class="dim">${words(say`No runs yet.`)}</p>`;
   return html`<details>
-    <summary>${words(say`History: ${count(runs.length)} runs`)}</summary>
+    <summary>${words(say`History: ${count(runs.length)} run[s]`)}</summary>
     ${dataTable(
       view,
-      say`History of measurements`,
+      say`Measurement history`,
       [
         { title: say`When` },
         { title: say`Run` },
@@ -208,7 +208,7 @@ function history(view: View, { runs, unreadable }: SpeedState, current: string |
       ],
       runs.map((run) => historyRow(view, run, run.id === current)),
     )}
-    ${unreadable === 0 ? nothing : html`<p class="dim">${words(unreadable === 1 ? say`1 line of the history cannot be read here; it is kept.` : say`${count(unreadable)} lines of the history cannot be read here; they are kept.`)}</p>`}
+    ${unreadable === 0 ? nothing : html`<p class="dim">${words(say`${count(unreadable)} line[s] of the history cannot be read; [it is|they are] kept.`)}</p>`}
   </details>`;
 }
 

@@ -37,13 +37,13 @@ function budget(view: View, report: GaugeReport, memory: MemoryReport, width: nu
   const { tightest } = memory;
   return html`${view.ui.memory === "picture" ? deviceBars(view, memory.devices, width) : deviceTable(view, memory.devices)}
     <p class="total">
-      ${words(say`${bytes(memory.totalBytes)} in all`)}
+      ${words(say`${bytes(memory.totalBytes)} in total`)}
       <span class="dim">${words(spread(lowBytes, highBytes))}</span>
       ${tightest === undefined ? nothing : html`<span class="tightest ${memory.verdict}">${words(tightest.text)}</span>`}
     </p>
     <p class="dim">
       ${words(contextText(memory))}
-      ${words(say`Each further token of context costs ${bytes(memory.bytesPerToken)}.`)}
+      ${words(say`Each additional token of context costs ${bytes(memory.bytesPerToken)}.`)}
     </p>
     ${liveMemory(view)} ${whatIfControls(view, report)}
     ${memory.warnings.map((warning) => html`<p class="warning">${words(warning.message)}</p>`)}
@@ -54,17 +54,17 @@ function budget(view: View, report: GaugeReport, memory: MemoryReport, width: nu
 
 /** Ends that would read the same are said as a distance. */
 function spread(low: number, high: number): Text {
-  if (low === high) return say`to the byte`;
+  if (low === high) return say`exact to the byte`;
   return high - low < 0.01 * high
     ? say`± ${bytes((high - low) / 2)}`
     : say`between ${bytes(low)} and ${bytes(high)}`;
 }
 
 function contextText({ context: { nCtx, nCtxPerSlot, slots, unified } }: MemoryReport): Text {
-  if (slots === 1) return say`Context ${count(nCtx)} tokens, one slot.`;
+  if (slots === 1) return say`Context ${count(nCtx)} token[s], one slot.`;
   return unified
-    ? say`Context ${count(nCtx)} tokens, shared by ${count(slots)} slots.`
-    : say`Context ${count(nCtx)} tokens, ${count(slots)} slots of ${count(nCtxPerSlot)}.`;
+    ? say`Context ${count(nCtx)} token[s], shared by ${count(slots)} slot[s].`
+    : say`Context ${count(nCtx)} token[s], ${count(slots)} slot[s] of ${count(nCtxPerSlot)}.`;
 }
 
 /** Which layers hold the cache and why it grows as it does. */
@@ -80,8 +80,8 @@ function explanation({ words }: View, memory: MemoryReport): TemplateResult | ty
 
 const extraText = ({ text, when, bytes: size }: HostExtra): Text =>
   when === "atLoad"
-    ? say`${text} ${bytes(size)} of host memory besides.`
-    : say`${text} Up to ${bytes(size)} of host memory besides, filled while requests come.`;
+    ? say`Plus ${text} ${bytes(size)} of host memory.`
+    : say`${text} Plus up to ${bytes(size)} of host memory, filled as requests arrive.`;
 
 function kvTable(view: View, caches: readonly KvCacheReport[], recurrentBytes: number): TemplateResult {
   return dataTable(

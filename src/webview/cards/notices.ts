@@ -18,8 +18,8 @@ function counting(view: View, progress: EstimateProgress): TemplateResult {
   const { filesDone, filesFound, tokens } = progress;
   const stage: Record<EstimateProgress["stage"], Text> = {
     listing: say`Listing files: ${count(filesFound)} found`,
-    counting: say`Counting: ${count(filesDone)} of ${count(filesFound)} files, ${count(tokens)} tokens`,
-    judging: say`Asking what one request may hold`,
+    counting: say`Counting: ${count(filesDone)} of ${count(filesFound)} file[s], ${count(tokens)} token[s]`,
+    judging: say`Checking how much one request may hold`,
   };
   const known = progress.stage === "counting" && filesFound > 0;
   return html`<div class="notice counting" role="status">
@@ -54,7 +54,7 @@ function stale(view: View, createdAt: number): TemplateResult {
   const time = new Intl.DateTimeFormat(view.model.page.locale, { timeStyle: "short" }).format(createdAt);
   return html`<div class="notice stale" role="status">
     ${icon("wait")}
-    <div><p>${view.words(say`Something changed since this was counted at ${time}.`)}</p></div>
+    <div><p>${view.words(say`Something has changed since this was counted at ${time}.`)}</p></div>
     ${commandButton(view, "refresh", say`Refresh`, true)}
   </div>`;
 }
@@ -66,7 +66,7 @@ function restricted(view: View): TemplateResult {
       <p>${view.words(say`This workspace is not trusted.`)}</p>
       <p class="dim">
         ${view.words(
-          say`Files are read and counted; programs are not started, and addresses and paths from the workspace's settings are not used.`,
+          say`Files are read and counted, but no programs are started, and addresses and paths from the workspace's settings are not used.`,
         )}
       </p>
     </div>

@@ -22,7 +22,7 @@ export function commandButton(
 
 const explanations: Record<Provenance, readonly [Text, Text]> = {
   measured: [say`measured`, say`measured on this machine`],
-  reported: [say`reported`, say`llama.cpp said so`],
+  reported: [say`reported`, say`reported by llama.cpp`],
   computed: [say`computed`, say`computed from the model's header`],
   assumed: [say`assumed`, say`a default was used`],
 };

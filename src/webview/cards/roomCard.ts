@@ -46,15 +46,15 @@ function noFiles(view: View, { scope }: GaugeReport): TemplateResult {
   if (scope.roots.length === 0) {
     return missing(
       view,
-      say`Nothing to send was chosen: this is the budget alone.`,
+      say`No files were selected: this is the memory budget alone.`,
       say`Right-click files or folders in the Explorer to see what sending them costs.`,
       commandButton(view, "estimateWorkspace", say`Estimate workspace`),
     );
   }
   return missing(
     view,
-    say`No text file was found here.`,
-    say`Below is what was left out and why; .gitignore and the setting llamaGauge.exclude decide.`,
+    say`No text file was found.`,
+    say`What was excluded and why is listed below; .gitignore and the setting llamaGauge.exclude determine it.`,
   );
 }
 
@@ -102,7 +102,7 @@ function fileTable(view: View, report: GaugeReport): TemplateResult {
     shown.length === sorted.length
       ? nothing
       : html`<button type="button" class="link" @click=${() => view.change({ allFiles: true })}>
-          ${view.words(say`Show all ${count(sorted.length)} files`)}
+          ${view.words(say`Show all ${count(sorted.length)} file[s]`)}
         </button>`
   }`;
 }
@@ -124,7 +124,7 @@ function skippedList(view: View, { tokens }: GaugeReport): TemplateResult | type
     <summary>${view.words(say`Not counted: ${count(skipped.length)}`)}</summary>
     ${dataTable(
       view,
-      say`What was left out`,
+      say`What was excluded`,
       [{ title: say`File or folder` }, { title: say`Reason` }],
       shown.map(row),
       () => skipped.map(row),

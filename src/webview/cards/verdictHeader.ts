@@ -75,8 +75,7 @@ function subject(view: View, report: GaugeReport): TemplateResult {
   const { files } = report.tokens;
   const items = [
     html`<span>${visibleName(report.scope.label)}</span>`,
-    html`<span>${words(files.length === 1 ? say`1 file` : say`${count(files.length)} files`)}</span
-      >${tokenizerPill(view, report)}`,
+    html`<span>${words(say`${count(files.length)} file[s]`)}</span>${tokenizerPill(view, report)}`,
   ];
   if (report.server.known) {
     items.push(html`<span>llama-server ${new URL(report.server.value.url).host}</span>`);
@@ -95,7 +94,7 @@ function tokenizerPill({ words }: View, { tokens: { tokenizer } }: GaugeReport):
     const how =
       tokenizer.checkedWith === undefined
         ? say`counted with the model's own vocabulary`
-        : say`counted with the model's own vocabulary; the server gave the same tokens for a test text`;
+        : say`counted with the model's own vocabulary; the server returned the same tokens for a test text`;
     return html`<span class="pill reported" title=${words(how)}>${words(say`exact tokens`)}</span>`;
   }
   const name =
@@ -126,7 +125,7 @@ function knownFacts({ acceptance, prefill }: GaugeReport): readonly Fact[] {
   const rows: Fact[] = [];
   if (acceptance.answerRoom !== null) {
     const { answerRoom, answerReserve } = acceptance;
-    rows.push([say`room for the answer`, say`${count(answerRoom)}`, say`${count(answerReserve)} wanted`]);
+    rows.push([say`room for the answer`, say`${count(answerRoom)}`, say`${count(answerReserve)} reserved`]);
   }
   if (!prefill.known) return rows;
   const { lowSeconds, highSeconds, generationTokensPerSecond: speed } = prefill;

@@ -84,7 +84,7 @@ function picture(view: View, report: GaugeReport, width: number): TemplateResult
 function naiveLine(view: View, curve: DepthCurve, tokens: number): TemplateResult {
   const naive = naiveSeconds(curve, tokens);
   return html`<p class="dim">
-    ${view.words(say`Dashed: the time if the first tokens' speed lasted; it would say ${seconds(naive)} here.`)}
+    ${view.words(say`Dashed: the time if the speed of the first tokens lasted, here ${seconds(naive)}.`)}
   </p>`;
 }
 
@@ -107,14 +107,14 @@ function basis(
     origin === undefined || origin.requests === 0
       ? nothing
       : words(
-          say`${count(origin.requests)} requests seen since have set today's speed: ${percent(Math.abs(100 * (origin.factor - 1)))} ${origin.factor >= 1 ? say`slower` : say`faster`} than measured.`,
+          say`${count(origin.requests)} request[s] observed since then set today's speed: ${percent(Math.abs(100 * (origin.factor - 1)))} ${origin.factor >= 1 ? say`slower` : say`faster`} than measured.`,
         );
   const otherBuild =
     origin === undefined || origin.sameBuild || origin.requests > 0
       ? nothing
-      : words(say`It was measured with another build of llama.cpp, so the band is wider.`);
+      : words(say`It was measured with another build of llama.cpp, so the interval is wider.`);
   return html`<p class="dim">
-    ${words(say`From ${count(points)} measured points, the deepest at ${count(deepestDepth)} tokens.`)}
+    ${words(say`From ${count(points)} measured point[s], the deepest at ${count(deepestDepth)} token[s].`)}
     ${learned} ${otherBuild}
   </p>`;
 }
@@ -128,7 +128,7 @@ function waitTable(view: View, report: GaugeReport): TemplateResult {
       { title: say`Likely`, figures: true },
       { title: say`Low`, figures: true },
       { title: say`High`, figures: true },
-      { title: say`If the first speed lasted`, figures: true },
+      { title: say`If the initial speed lasted`, figures: true },
     ],
     waitRows(report).map(([tokens, prediction]) => [
       view.words(say`${count(tokens)}`),

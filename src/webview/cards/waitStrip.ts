@@ -7,10 +7,10 @@ import type { View } from "../view/view";
 import { largest } from "../../core/lists";
 
 const verdicts: Readonly<Record<MonitorVerdict, readonly [name: Text, why: Text]>> = {
-  clean: [say`clean`, say`nothing else was at work while it was measured`],
+  clean: [say`clean`, say`nothing else was running while it was measured`],
   drift: [say`drift`, say`the machine itself changed while it was measured`],
-  contaminated: [say`contaminated`, say`other programs were at work while it was measured`],
-  unmonitored: [say`unmonitored`, say`nobody watched the machine while it was measured`],
+  contaminated: [say`contaminated`, say`other programs were running while it was measured`],
+  unmonitored: [say`unmonitored`, say`the machine was not monitored while it was measured`],
 };
 
 /** What the watch says about a measurement. */
@@ -36,8 +36,8 @@ export function waitStrip(view: View, origin: CurveOrigin, width: number): Templ
             ${events.slice(0, 6).map((event) => html`<li>${words(eventText(event))}</li>`)}
           </ul>`
     }
-    ${drift === undefined || drift.kind === "stable" ? nothing : html`<p class="dim">${words(say`The same first tokens took ${percent(100 * Math.abs(drift.change))} ${drift.change > 0 ? say`longer` : say`less`} at the end; the band is wider for it.`)}</p>`}
-    ${steps.map(({ depth, ratio, kind }) => html`<p class="dim">${words(kind === "knee" ? say`From ${count(depth)} tokens on a token costs ${percent(100 * (ratio - 1))} more than the line before says, and it stayed so.` : say`At ${count(depth)} tokens the cost jumped by ${percent(100 * (ratio - 1))} and came back: something else was at work.`)}</p>`)}
+    ${drift === undefined || drift.kind === "stable" ? nothing : html`<p class="dim">${words(say`The same first tokens took ${percent(100 * Math.abs(drift.change))} ${drift.change > 0 ? say`longer` : say`less`} at the end, so the interval is wider.`)}</p>`}
+    ${steps.map(({ depth, ratio, kind }) => html`<p class="dim">${words(kind === "knee" ? say`From ${count(depth)} token[s] on, a token costs ${percent(100 * (ratio - 1))} more than the line before predicts, and it stayed that way.` : say`At ${count(depth)} token[s] the cost jumped by ${percent(100 * (ratio - 1))} and came back: something else was running.`)}</p>`)}
   </div>`;
 }
 

@@ -49,8 +49,8 @@ export function whatIfNotice(view: View): TemplateResult | typeof nothing {
       <p class="dim">
         ${words(
           running
-            ? say`Nothing has been changed. The server that runs was started otherwise; acceptance, memory and wait below are what these options would give.`
-            : say`Nothing has been changed. Acceptance, memory and wait below are what these options would give.`,
+            ? say`Nothing has been changed. The running server uses other options; acceptance, memory and wait below show what these options would give.`
+            : say`Nothing has been changed. Acceptance, memory and wait below show what these options would give.`,
         )}
       </p>
     </div>
@@ -96,7 +96,7 @@ function contextKnob(view: View, { contexts, now }: TryableOptions, tried: Launc
     0,
     contexts.findLastIndex((each) => each <= value),
   );
-  const text = words(say`${count(value)} tokens`);
+  const text = words(say`${count(value)} token[s]`);
   const slide = (event: Event): void => {
     const chosen = contexts[Number((event.target as HTMLInputElement).value)];
     set(view, "ctxSize", chosen, now.ctxSize);
@@ -193,7 +193,7 @@ function differences(now: GaugeReport, then: GaugeReport): readonly Difference[]
   if (perSlot !== null) {
     rows.push([
       say`Room`,
-      say`${count(perSlot)} tokens for one request`,
+      say`${count(perSlot)} token[s] per request`,
       perSlotNow === null ? undefined : was(say`${count(perSlotNow)}`),
     ]);
   }

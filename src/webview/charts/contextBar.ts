@@ -15,8 +15,8 @@ export function contextBar(view: View, acceptance: AcceptanceReport): TemplateRe
   const limit = acceptance.nCtxPerSlot;
   const label =
     limit === null
-      ? view.words(say`The prompt has ${count(acceptance.promptTokens)} tokens; the context is not known.`)
-      : view.words(say`The prompt fills ${count(acceptance.promptTokens)} of ${count(limit)} tokens.`);
+      ? view.words(say`The prompt has ${count(acceptance.promptTokens)} token[s]; the context is unknown.`)
+      : view.words(say`The prompt fills ${count(acceptance.promptTokens)} of ${count(limit)} token[s].`);
   const total = height + 2 * lineOver;
   const limitX = layout.limitX;
   return html`<figure class="context">
@@ -45,7 +45,7 @@ export function contextBar(view: View, acceptance: AcceptanceReport): TemplateRe
         })),
       )}
       <span class="limit-note with-picture"
-        >${limit === null ? view.words(say`context of one request not known`) : view.words(say`context of one request: ${count(limit)}`)}</span
+        >${limit === null ? view.words(say`context per request unknown`) : view.words(say`context per request: ${count(limit)}`)}</span
       >
     </figcaption>
   </figure>`;

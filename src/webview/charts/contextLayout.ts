@@ -19,7 +19,7 @@ export function contextParts({ parts, answerReserve }: AcceptanceReport): readon
     { kind: "files", name: say`files`, tokens: parts.files },
     { kind: "packing", name: say`packing`, tokens: parts.packing },
     { kind: "template", name: say`chat template`, tokens: parts.template },
-    { kind: "reserve", name: say`kept for the answer`, tokens: answerReserve },
+    { kind: "reserve", name: say`reserved for the answer`, tokens: answerReserve },
   ];
 }
 

@@ -51,7 +51,7 @@ function legendItems(
       name: devicePartNames[kind],
       amount: sum((device) => devicePartBytes(device)[kind]),
     })),
-    { kind: "margin", name: say`to stay free`, amount: sum(({ marginBytes = 0 }) => marginBytes) },
+    { kind: "margin", name: say`to keep free`, amount: sum(({ marginBytes = 0 }) => marginBytes) },
     { kind: "others", name: say`other programs`, amount: sum((device) => othersBytes(device) ?? 0) },
   ].filter(({ amount }) => amount > 0);
 }

@@ -25,7 +25,7 @@ export function ladderChart(view: View, rungs: readonly RungResult[], width: num
   const columns = ladderColumns(width);
   const row = columns.wide ? wideRow : narrowRow;
   const height = head + rungs.length * row;
-  const label = view.words(say`Recall, speed and memory by length of the prompt; the table lists it.`);
+  const label = view.words(say`Recall, speed and memory by prompt length; the table lists it.`);
   return html`<svg
     class="ladder"
     width=${width}

@@ -9,7 +9,7 @@ export function purposeText(purpose: StepPurpose): Text {
     case "base":
       return say`base score`;
     case "curve":
-      return say`on the way`;
+      return say`intermediate`;
     case "target":
     case "confirmation":
       return say`target`;
@@ -45,7 +45,7 @@ export function machineText({ steps }: RungResult): Text {
   const verdicts = new Set(steps.map(({ monitor }) => monitor?.verdict ?? "unmonitored"));
   if (verdicts.has("contaminated")) return say`disturbed`;
   if (verdicts.has("drift")) return say`drifting`;
-  return verdicts.has("unmonitored") ? say`not watched` : say`quiet`;
+  return verdicts.has("unmonitored") ? say`not monitored` : say`quiet`;
 }
 
 export function troubleText({ steps }: RungResult): Text | undefined {

@@ -20,7 +20,7 @@ export function treemapChart(view: View, top: TokenNode, leftOut: ReadonlySet<st
     tiles.filter((tile) => tile.kind === "file").map((tile) => tile.node.tokens),
     1,
   );
-  const label = view.words(say`${count(top.files)} files by tokens; the table lists them.`);
+  const label = view.words(say`${count(top.files)} file[s] by tokens; the table lists them.`);
   return html`<svg
     class="treemap"
     width=${width}
@@ -61,8 +61,8 @@ function leafTile(view: View, tile: Tile, { top, most, leftOut }: Whole): SVGTem
   const share = percent((100 * node.tokens) / Math.max(1, top.tokens));
   const title =
     tile.kind === "rest"
-      ? view.words(say`${count(tile.files)} small files`)
-      : view.words(say`${visibleName(node.label)}: ${count(node.tokens)} tokens, ${share} of all`);
+      ? view.words(say`${count(tile.files)} small file[s]`)
+      : view.words(say`${visibleName(node.label)}: ${count(node.tokens)} token[s], ${share} of the total`);
   const out = path !== undefined && leftOut.has(path);
   const box = { x: tile.x, y: tile.y, width: tile.width, height: tile.height };
   const open = path === undefined ? nothing : () => view.post({ type: "openFile", path });

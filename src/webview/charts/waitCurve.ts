@@ -20,7 +20,7 @@ export function waitCurve(
   const box = { width: plotWidth(width), height: boxHeight };
   const layout = curveLayout(curve, prompt, furthest, box);
   const height = above + boxHeight + below;
-  const label = view.words(say`Time to the first token by tokens of the prompt; the table lists it.`);
+  const label = view.words(say`Time to the first token by prompt length; the table lists it.`);
   const time = (value: number): string => (value === 0 ? "0" : view.words(say`${seconds(value)}`));
   return html`<svg
     class="wait"
@@ -61,4 +61,4 @@ function promptMark(view: View, mark: CurveMark, width: number): SVGTemplateResu
 }
 
 const describe = (view: View, mark: CurveMark): string =>
-  view.words(say`${count(mark.tokens)} tokens: ${seconds(mark.seconds)}`);
+  view.words(say`${count(mark.tokens)} token[s]: ${seconds(mark.seconds)}`);

@@ -8,10 +8,10 @@ const questions: readonly (readonly [IconName, Text, Text])[] = [
   [
     "room",
     say`Does it fit?`,
-    say`Exact tokens in your model's vocabulary, against what one request may hold.`,
+    say`Exact tokens in your model's vocabulary, compared with what one request may hold.`,
   ],
-  ["memory", say`Does the machine hold it?`, say`Weights, KV cache and compute buffers, device by device.`],
-  ["wait", say`How long will I wait?`, say`Time to the first token, from what was measured here.`],
+  ["memory", say`Is there enough memory?`, say`Weights, KV cache and compute buffers, by device.`],
+  ["wait", say`How long will I wait?`, say`Time to the first token, from measurements on this machine.`],
 ];
 
 /** Before the first estimate: what this is for and the one next step. */
@@ -34,7 +34,7 @@ export function idlePage(view: View): TemplateResult {
 /** While the first estimate is made: what is about to be answered. */
 export function busyPage(view: View): TemplateResult {
   return html`<section class="idle busy">
-    <h1>${view.words(say`The answers come in a moment`)}</h1>
+    <h1>${view.words(say`Answers arrive within moments`)}</h1>
     ${questionList(view)}
   </section>`;
 }

@@ -230,7 +230,7 @@ describe("the record", () => {
       },
     );
     await expect(run(swapped, { out })).rejects.toThrow(
-      /not the one this ladder was begun with: model changed/,
+      /not the one this ladder was started with: model changed/,
     );
     expect((await new LadderStore(out).read(signal))?.steps).toHaveLength(1);
   });
@@ -248,14 +248,14 @@ describe("the record", () => {
     const lines = (await readFile(record, "utf8")).trim().split("\n");
     await writeFile(record, `${lines.slice(0, 2).join("\n")}\n`);
     await writeFile(file, "Other plain words of a note, again and again.\n".repeat(400));
-    await expect(run(await all(), { out, plan })).rejects.toThrow(/text of the filler is not the one/);
+    await expect(run(await all(), { out, plan })).rejects.toThrow(/filler text is not the one/);
   });
 
   it.runIf(existsSync("/dev/full"))("says so when the disk is full", async () => {
     const out = path.join(folder, "full");
     await mkdir(out);
     await symlink("/dev/full", path.join(out, "ladder.jsonl"));
-    await expect(run(await all(), { out })).rejects.toThrow(/no room to store the ladder/);
+    await expect(run(await all(), { out })).rejects.toThrow(/no disk space to store the ladder/);
   });
 
   it("leaves secrets and binaries out of a folder's text, and says when that is too little", async () => {
@@ -277,6 +277,6 @@ describe("the record", () => {
     await writeFile(path.join(docs, "notes.md"), lines.join(""));
     const record = await run(await all(), { plan });
     expect(ladderReport(record).pass).toBe(true);
-    expect(record.warnings.map((warning) => formatText(warning))[0]).toMatch(/^3 files were left out/);
+    expect(record.warnings.map((warning) => formatText(warning))[0]).toMatch(/^3 files were excluded/);
   });
 });

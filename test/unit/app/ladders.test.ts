@@ -94,7 +94,7 @@ describe("a ladder of the editor", () => {
     ]);
     expect(authorizations.every((value) => value === "Bearer stored")).toBe(true);
     expect(await its.report(shown.id, "markdown", undefined, signal)).toContain("1,600 tokens passed");
-    expect(await its.compare(shown.id, shown.id, signal)).toContain("nothing moved");
+    expect(await its.compare(shown.id, shown.id, signal)).toContain("nothing changed");
   });
 
   it("resumes behind the last stored run, in the same line of the history", async () => {

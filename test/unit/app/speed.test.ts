@@ -88,7 +88,7 @@ describe("baselines", () => {
     expect(found.rows.map(({ prefillChange }) => prefillChange)).toEqual([1, 1, 1, 1]);
     expect(formatText(found.sentence)).toMatch(/takes 100\s?% longer/);
     await expect(before.besideBaseline({ baselineId: "gone", runId: "3" }, signal)).rejects.toThrow(
-      /no such run/,
+      /no longer has this run/,
     );
   });
 
@@ -246,7 +246,7 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
     const [situation, settings] = await ready("exit 1");
     const choice = { varied: cacheTypeK, values: ["f16", "q8_0"], depth: 0 } as const;
     await expect(speed(situation, settings).compare(choice, report, signal)).rejects.toThrow(/llama-bench/);
-    expect(warnings).toEqual([expect.stringMatching(/answers were not compared: llama-server is not found/)]);
+    expect(warnings).toEqual([expect.stringMatching(/answers were not compared: llama-server was not found/)]);
   }, 20_000);
 });
 

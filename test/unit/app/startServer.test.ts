@@ -47,14 +47,14 @@ describe.skipIf(process.platform === "win32")("starting a server", () => {
 
   it("does not begin without a model, and a remote one is not a file it can load", async () => {
     await installed();
-    await expect(start().prepare([], signal)).rejects.toThrow(/No model is named/);
+    await expect(start().prepare([], signal)).rejects.toThrow(/No model is specified/);
     const remote = start({ model: "https://example.org/m.gguf" });
-    await expect(remote.prepare([], signal)).rejects.toThrow(/No model is named/);
+    await expect(remote.prepare([], signal)).rejects.toThrow(/No model is specified/);
   });
 
   it.each([
-    [{}, /no llama-server in .*bin.*Correct llamaGauge\.llamaCppFolder/],
-    [{ llamaCppFolder: "" }, /no llama-server in PATH.*Name the folder/],
+    [{}, /llama-server was not found in .*bin.*Correct llamaGauge\.llamaCppFolder/],
+    [{ llamaCppFolder: "" }, /llama-server was not found on PATH.*Set the folder/],
   ])("does not begin without the program (%j)", async (settings, message) => {
     process.env["PATH"] = path.join(folder, "empty");
     await expect(start(settings).prepare(["-m", "x"], signal)).rejects.toThrow(message);
@@ -65,7 +65,7 @@ describe.skipIf(process.platform === "win32")("starting a server", () => {
     const stub = await startTcpStub(() => undefined);
     try {
       await expect(start().prepare(["-m", "x", "--port", String(stub.port)], signal)).rejects.toThrow(
-        `Something listens at ${stub.url} already.`,
+        `Something is already listening at ${stub.url}.`,
       );
     } finally {
       await stub.close();
@@ -77,12 +77,12 @@ describe.skipIf(process.platform === "win32")("starting a server", () => {
     const its = start({ model: "/m" });
     const { plan } = await its.prepare([], signal);
     const silent = await its.failure("llama-server", plan, 7);
-    expect(silent.message).toMatch(/exit code 7/);
+    expect(silent.message).toMatch(/exited with code 7/);
     // src/llama-model-loader.cpp and common/common.cpp of b11669
     await writeFile(
       plan.logFile,
       "0.00.100.000 E llama_model_load: error loading model: failed to open GGUF file '/m' (No such file or directory)\n",
     );
-    expect((await its.failure("llama-server", plan, 1)).message).not.toMatch(/exit code/);
+    expect((await its.failure("llama-server", plan, 1)).message).not.toMatch(/exited with code/);
   });
 });

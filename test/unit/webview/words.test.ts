@@ -8,7 +8,7 @@ const japanese = {
   translations: { "Fits. {0}{1}": "収まります。{0}{1}", "{0} of {1} tokens": "{1} トークン中 {0}" },
 };
 const english = { locale: "en", trusted: true, translations: {} };
-const sentence = say`Fits. ${say`${count(19_440)} of ${count(32_512)} tokens`}${say``}`;
+const sentence = say`Fits. ${say`${count(19_440)} of ${count(32_512)} token[s]`}${say``}`;
 
 describe("the page's words", () => {
   it("put nested sentences into the reader's language", () => {
@@ -19,7 +19,7 @@ describe("the page's words", () => {
   it("cut a sentence before its first figure", () => {
     expect(leadAndRest(sentence, english)).toEqual(["Fits. ", "19,440 of 32,512 tokens"]);
     expect(leadAndRest(sentence, japanese)).toEqual(["収まります。", "32,512 トークン中 19,440"]);
-    expect(leadAndRest(say`${count(3)} tokens`, english)).toEqual(["", "3 tokens"]);
+    expect(leadAndRest(say`${count(3)} token[s]`, english)).toEqual(["", "3 tokens"]);
     expect(leadAndRest(say`Nothing.`, english)).toEqual(["", "Nothing."]);
   });
 });

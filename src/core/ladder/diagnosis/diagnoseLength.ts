@@ -7,7 +7,7 @@ export function refused(facts: DiagnosisFacts): DiagnosisStep {
     return {
       kind: "ask",
       fact: "nCtxPerSlot",
-      question: say`What does the server give one request (n_ctx in /props)?`,
+      question: say`How much does the server give one request (n_ctx in /props)?`,
       choices: [],
       number: "tokens",
     };
@@ -16,7 +16,7 @@ export function refused(facts: DiagnosisFacts): DiagnosisStep {
     return {
       kind: "ask",
       fact: "promptTokens",
-      question: say`How many tokens has the prompt, with the chat template?`,
+      question: say`How many tokens does the prompt have, including the chat template?`,
       choices: [],
       number: "tokens",
     };
@@ -26,16 +26,16 @@ export function refused(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "answerRoom",
       change: "length",
-      sentence: say`The prompt fits, but leaves only ${count(nCtxPerSlot - promptTokens)} tokens for the answer.`,
-      evidence: [say`${count(promptTokens)} of ${count(nCtxPerSlot)} tokens are the prompt.`],
-      actions: [say`Raise -c or shorten the prompt, so that thinking and answer have room.`],
+      sentence: say`The prompt fits, but leaves only ${count(nCtxPerSlot - promptTokens)} token[s] for the answer.`,
+      evidence: [say`${count(promptTokens)} of ${count(nCtxPerSlot)} token[s] belong[s|] to the prompt.`],
+      actions: [say`Raise -c or shorten the prompt so that thinking and answer have room.`],
     };
   }
   return {
     kind: "conclusion",
     cause: "contextTooSmall",
     change: "length",
-    sentence: say`The prompt has ${count(promptTokens)} tokens, and one request may hold ${count(nCtxPerSlot)}.`,
+    sentence: say`The prompt has ${count(promptTokens)} token[s], and one request may hold ${count(nCtxPerSlot)}.`,
     evidence: [],
     actions: [say`Raise -c if memory allows it, or send less.`],
   };

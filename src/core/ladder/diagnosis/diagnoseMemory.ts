@@ -17,7 +17,7 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
       change: "placement",
       sentence: say`${fullest.name} is full while ${other.name} still has ${bytes(other.freeBytes)} free: devices are not one pool.`,
       evidence: [say`${fullest.name}: ${bytes(fullest.freeBytes)} free.`],
-      actions: [say`Change the split (-ts) or the placement (-ngl, -ot), and nothing else.`],
+      actions: [say`Change only the split (-ts) or the placement (-ngl, -ot).`],
     };
   }
   if (freeAfterLoadBytes === undefined) {
@@ -36,7 +36,7 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
       change: "weights",
       sentence: say`The weights leave ${bytes(freeAfterLoadBytes)}: hardly anything for the cache.`,
       evidence: [],
-      actions: [say`Compare a smaller quantisation of the weights, and nothing else.`],
+      actions: [say`Try a smaller quantisation of the weights, and nothing else.`],
     };
   }
   return {
@@ -45,12 +45,10 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
     change: "kvCache",
     sentence:
       when === "load"
-        ? say`The weights fit; the cache for the whole context is set aside at the start and does not.`
+        ? say`The weights fit; the cache for the whole context is allocated at startup and does not.`
         : say`The weights fit; what grows with the length fills the memory.`,
-    evidence: [say`${bytes(freeAfterLoadBytes)} are free after loading.`],
-    actions: [
-      say`Compare a smaller KV cache type (-ctk q8_0 -ctv q8_0), or lower -c; one of them, not both.`,
-    ],
+    evidence: [say`${bytes(freeAfterLoadBytes)} is free after loading.`],
+    actions: [say`Try a smaller KV cache type (-ctk q8_0 -ctv q8_0) or a lower -c, but not both at once.`],
   };
 }
 
@@ -63,7 +61,7 @@ export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
       choices: [
         { value: "outOfMemory", label: say`Out of memory, or an allocation failed` },
         { value: "contextExceeded", label: say`The context was exceeded` },
-        { value: "otherError", label: say`Another error` },
+        { value: "otherError", label: say`A different error` },
         { value: "nothing", label: say`Nothing; the server is gone` },
       ],
     };
@@ -83,7 +81,7 @@ export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
         kind: "conclusion",
         cause: "cacheOrBackend",
         change: "kvCache",
-        sentence: say`A failure at a constant token count points to the KV cache type, the backend or the edge of a contiguous area.`,
+        sentence: say`A failure at a constant token count points to the KV cache type, the backend or the boundary of a contiguous region.`,
         evidence: [],
         actions: [say`Keep model and hardware, and change only the cache type or only the backend.`],
       }

@@ -8,7 +8,7 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "contextShifted",
       change: "plan",
-      sentence: say`Context shift is on: when the context is full the server throws the beginning away.`,
+      sentence: say`Context shift is on: when the context is full, the server discards the oldest tokens.`,
       evidence: [],
       actions: [say`Start the server without --context-shift and with room for the answer.`],
     };
@@ -17,7 +17,7 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     return {
       kind: "ask",
       fact: "promptTokens",
-      question: say`How many tokens has the prompt?`,
+      question: say`How many tokens does the prompt have?`,
       choices: [],
       number: "tokens",
     };
@@ -27,16 +27,16 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "beyondTraining",
       change: "length",
-      sentence: say`The prompt has ${count(promptTokens)} tokens and the model was trained with ${count(trainingContext)}: positions beyond are strange to it.`,
+      sentence: say`The prompt has ${count(promptTokens)} token[s], but the model was trained on ${count(trainingContext)}: it does not know positions beyond that.`,
       evidence: [],
-      actions: [say`Stay below, or use the scaling its makers name (YaRN).`],
+      actions: [say`Stay below it, or use the scaling recommended by the model's makers (YaRN).`],
     };
   }
   if (facts.recallShort === undefined) {
     return {
       kind: "ask",
       fact: "recallShort",
-      question: say`What part of the facts does it recall from a short prompt? The ladder's base score says it.`,
+      question: say`What share of the facts does it recall from a short prompt? The ladder's base score shows it.`,
       choices: [],
       number: "share",
     };
@@ -46,9 +46,9 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "modelWeak",
       change: "weights",
-      sentence: say`It recalls only ${percent(100 * facts.recallShort)} of a short prompt: length is not the cause.`,
+      sentence: say`It recalls only ${percent(100 * facts.recallShort)} of a short prompt: the cause is not the length.`,
       evidence: [],
-      actions: [say`See that template and sampling are right; then compare another model.`],
+      actions: [say`Check that template and sampling are right, then try another model.`],
     };
   }
   if (facts.kvQuantised === undefined) {
@@ -64,9 +64,9 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "quantisedCache",
       change: "kvCache",
-      sentence: say`With a quantised cache the first thing to rule out is the cache.`,
+      sentence: say`With a quantised cache, rule out the cache first.`,
       evidence: [],
-      actions: [say`Run the same ladder with f16 and nothing else changed; compare the two.`],
+      actions: [say`Run the same ladder with f16 and no other change, and compare the two.`],
     };
   }
   return {
@@ -75,15 +75,15 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     change: "length",
     sentence:
       facts.lostInMiddle === true
-        ? say`The model itself loses what stands in the middle of long prompts.`
-        : say`The model itself does not use such a length well.`,
+        ? say`The model itself forgets what is in the middle of long prompts.`
+        : say`The model itself does not handle such a length well.`,
     evidence:
       facts.recallLong === undefined
         ? []
         : [say`${percent(100 * facts.recallShort)} short, ${percent(100 * facts.recallLong)} long.`],
     actions: [
-      say`Take the longest length of the ladder whose recall holds as the limit.`,
-      say`Put what matters at the start or the end, and leave out what is not needed.`,
+      say`Use the longest length of the ladder with sufficient recall as the limit.`,
+      say`Put what matters at the start or the end, and exclude what is not needed.`,
     ],
   };
 }

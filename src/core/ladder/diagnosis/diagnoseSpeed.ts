@@ -7,9 +7,9 @@ export function slow(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "otherLoad",
       change: "load",
-      sentence: say`Other programs used the machine meanwhile.`,
+      sentence: say`Other programs used the machine in the meantime.`,
       evidence: [],
-      actions: [say`Stop them and measure again before anything else is changed.`],
+      actions: [say`Stop them and measure again before changing anything else.`],
     };
   }
   if (facts.offloaded === undefined) {
@@ -24,7 +24,7 @@ export function slow(facts: DiagnosisFacts): DiagnosisStep {
     return {
       kind: "ask",
       fact: "slowdown",
-      question: say`How many times slower is it at this depth than at the beginning? The probe measures it.`,
+      question: say`How many times slower is it at this depth than at the beginning? The probe measures this.`,
       choices: [],
       number: "share",
     };
@@ -35,9 +35,11 @@ export function slow(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "offload",
       change: "placement",
-      sentence: say`It is slow from the first token on: the part on the CPU decides, not the length.`,
+      sentence: say`It is slow from the first token: the cause is the part on the CPU, not the length.`,
       evidence: [say`At this depth it is ${percent(100 * (slowdown - 1))} slower than at the beginning.`],
-      actions: [say`Bring more of it to the GPU: smaller weights or another placement, one at a time.`],
+      actions: [
+        say`Move more of it to the GPU: smaller weights or a different placement, one change at a time.`,
+      ],
     };
   }
   return {
@@ -46,12 +48,12 @@ export function slow(facts: DiagnosisFacts): DiagnosisStep {
     change: "length",
     sentence:
       facts.prefillSeconds === undefined
-        ? say`Every token costs more the deeper it stands: the length is the cause, not a fault.`
-        : say`Every token costs more the deeper it stands: ${seconds(facts.prefillSeconds)} are what this length costs here.`,
+        ? say`The deeper a token is in the prompt, the more it costs: the cause is the length, not a fault.`
+        : say`The deeper a token is in the prompt, the more it costs: ${seconds(facts.prefillSeconds)} is what this length costs here.`,
     evidence: [say`At this depth it is ${percent(100 * (slowdown - 1))} slower than at the beginning.`],
     actions: [
-      say`Use a smaller window by day, keep the prompt's beginning unchanged so that the cache is used.`,
-      say`Compare another backend, ubatch (-ub) or flash attention, one at a time.`,
+      say`Use a smaller window for everyday work, and keep the beginning of the prompt unchanged so that the cache is used.`,
+      say`Try another backend, ubatch (-ub) or flash attention, one at a time.`,
     ],
   };
 }
@@ -70,7 +72,7 @@ export function sometimes(facts: DiagnosisFacts): DiagnosisStep {
       kind: "conclusion",
       cause: "otherLoad",
       change: "load",
-      sentence: say`Others use the machine or the server: slots share one pool of cells, and programs share the memory.`,
+      sentence: say`Other clients use the machine or the server: slots share one pool of cells, and programs share the memory.`,
       evidence: [],
       actions: [say`Stop the other load and repeat the same test three times.`],
     };
@@ -79,7 +81,7 @@ export function sometimes(facts: DiagnosisFacts): DiagnosisStep {
     kind: "conclusion",
     cause: facts.sameTokenCount === false ? "noMargin" : "unclear",
     change: "length",
-    sentence: say`There is no margin: it is close to a limit, and small things decide.`,
+    sentence: say`There is no margin: it is close to a limit, and small differences decide.`,
     evidence: [],
     actions: [say`Repeat the same ladder three times, then lower the length until all three pass.`],
   };

@@ -45,7 +45,7 @@ function withoutAnswer({ fact, question }: DiagnosisStep & { readonly kind: "ask
     kind: "conclusion",
     cause: "unclear",
     change: "nothing",
-    sentence: say`No cause can be named before this is known: ${question}`,
+    sentence: say`To name a cause, this has to be known first: ${question}`,
     evidence: [],
     actions: [howToLearn(fact)],
   };
@@ -54,16 +54,16 @@ function withoutAnswer({ fact, question }: DiagnosisStep & { readonly kind: "ask
 function howToLearn(fact: FactName): Text {
   switch (fact) {
     case "freeAfterLoadBytes":
-      return say`Start the server with a small -c and look at the free memory of each device (nvidia-smi, rocm-smi, or the log's memory breakdown).`;
+      return say`Start the server with a small -c and check the free memory of each device (nvidia-smi, rocm-smi, or the log's memory breakdown).`;
     case "logSays":
       return say`Start the server with --log-file, let it fail once more and open the log here.`;
     case "promptTokens":
-      return say`Estimate the prompt's files first: that counts it in the model's own tokens.`;
+      return say`Estimate the prompt's files first, which counts it in the model's own tokens.`;
     case "slowdown":
-      return say`Run a depth probe: it measures how much a token costs at each depth.`;
+      return say`Run a depth probe, which measures how much a token costs at each depth.`;
     case "recallShort":
     case "sameTokenCount":
-      return say`Run a ladder: it measures recall at growing lengths and keeps where it failed.`;
+      return say`Run a ladder, which measures recall at growing lengths and records where it failed.`;
     default:
       return say`Run a ladder while nothing else uses the machine or the server, and keep its record.`;
   }
@@ -75,11 +75,11 @@ const symptomQuestion: DiagnosisStep = {
   question: say`What happens with the long prompt?`,
   choices: [
     { value: "failsAtLoad", label: say`The server does not start or runs out of memory while loading` },
-    { value: "failsAtLength", label: say`It breaks off with an error while it reads or writes` },
-    { value: "refused", label: say`It is refused as too long` },
+    { value: "failsAtLength", label: say`It stops with an error while reading or writing` },
+    { value: "refused", label: say`It is rejected as too long` },
     { value: "stopsEarly", label: say`The answer stops after a few words` },
     { value: "slow", label: say`It works but takes far too long` },
-    { value: "forgets", label: say`It answers but does not know the beginning` },
+    { value: "forgets", label: say`It answers but does not remember the beginning` },
     { value: "sometimes", label: say`The same prompt sometimes works and sometimes does not` },
   ],
 };
@@ -96,8 +96,8 @@ function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
       kind: "conclusion",
       cause: "contextDivided",
       change: "length",
-      sentence: say`The context is divided: each of ${count(slots ?? 1)} slots has ${count(nCtxPerSlot)} tokens, and the prompt has ${count(promptTokens)}.`,
-      evidence: [say`The server reports it.`],
+      sentence: say`The context is divided: each of ${count(slots ?? 1)} slot[s] has ${count(nCtxPerSlot)} token[s], and the prompt has ${count(promptTokens)}.`,
+      evidence: [say`Reported by the server.`],
       actions: [say`Start the server with -np 1, or with --kv-unified.`],
     };
   }
@@ -106,10 +106,10 @@ function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
       kind: "conclusion",
       cause: "contextReduced",
       change: "length",
-      sentence: say`${count(requestedContext)} tokens were asked for, but the server gives ${count(nCtxPerSlot)}: it was limited to the model's training context or to what fits in memory.`,
+      sentence: say`${count(requestedContext)} token[s] [was|were] requested, but the server gives ${count(nCtxPerSlot)}: it was limited to the model's training context or to what fits in memory.`,
       evidence: [say`The server reports its context.`, ...trained(facts)],
       actions: [
-        say`Look for a smaller training context (--override-kv with RoPE scaling) or for -fit in the log.`,
+        say`Check the log for a smaller training context (--override-kv with RoPE scaling) or for -fit.`,
       ],
     };
   }
@@ -117,4 +117,4 @@ function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
 }
 
 const trained = ({ trainingContext }: DiagnosisFacts): readonly Text[] =>
-  trainingContext === undefined ? [] : [say`The model was trained with ${count(trainingContext)} tokens.`];
+  trainingContext === undefined ? [] : [say`The model was trained on ${count(trainingContext)} token[s].`];

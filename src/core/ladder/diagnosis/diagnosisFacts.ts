@@ -52,7 +52,7 @@ export function readFacts(sources: DiagnosisSources): ReadFacts {
       ...parts.flatMap(({ told }) => told),
       ...(promptTokens === undefined
         ? []
-        : [say`The last estimate: a prompt of ${count(promptTokens)} tokens.`]),
+        : [say`The last estimate: a prompt of ${count(promptTokens)} token[s].`]),
     ],
   };
 }
@@ -77,7 +77,7 @@ function fromServer({ server, launch }: DiagnosisSources): ReadFacts {
       ...(known.length > 0 && { kvQuantised: known.some((type) => !exactTypes.has(type)) }),
     },
     told: [
-      say`The server: ${model.id}, ${count(nCtxPerSlot)} tokens for one request, ${count(totalSlots)} slots.`,
+      say`The server: ${model.id}, ${count(nCtxPerSlot)} token[s] per request, ${count(totalSlots)} slot[s].`,
     ],
   };
 }
@@ -110,7 +110,7 @@ function fromLog({ log }: DiagnosisSources): ReadFacts {
     },
     told: [
       failed === undefined
-        ? say`The log: no error.`
+        ? say`The log: no errors.`
         : say`The log, line ${count(failed.line)}: ${failed.cause}`,
     ],
   };
@@ -155,7 +155,7 @@ function fromLadder({ ladder }: DiagnosisSources): ReadFacts {
       }),
     },
     told: [
-      say`The last ladder: ${count(longest?.tokens ?? 0)} of ${count(targetOf(ladder.header.plan))} tokens reached.`,
+      say`The last ladder: ${count(longest?.tokens ?? 0)} of ${count(targetOf(ladder.header.plan))} token[s] reached.`,
     ],
   };
 }
@@ -170,7 +170,7 @@ function fromCurve({ curve }: DiagnosisSources): ReadFacts {
   return {
     facts: { slowdown },
     told: [
-      say`Measured: ${count(first.tokens)} tokens took ${seconds(first.seconds)} at depth ${count(first.depth)}, ${count(last.tokens)} took ${seconds(last.seconds)} at ${count(last.depth)}.`,
+      say`Measured: ${count(first.tokens)} token[s] took ${seconds(first.seconds)} at depth ${count(first.depth)}, ${count(last.tokens)} took ${seconds(last.seconds)} at ${count(last.depth)}.`,
     ],
   };
 }

@@ -70,14 +70,14 @@ function passed({ header: { plan } }: LadderRecord, { results }: LadderOutcome):
     return {
       outcome: "nothingAsked",
       change: "plan",
-      sentence: say`The server read ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. The plan asks for no recall, so this is no verified window.`,
+      sentence: say`The server read ${count(target)} token[s] in ${count(plan.repetitions)} of ${count(plan.repetitions)} run[s]. The plan requires no recall, so this is not a verified window.`,
       actions: [say`Declare perRun and pooled in a new plan.`],
     };
   }
   return {
     outcome: "passed",
     change: "nothing",
-    sentence: say`This model, backend, cache and hardware passed ${count(target)} tokens in ${count(plan.repetitions)} of ${count(plan.repetitions)} runs. That is a verified window.`,
+    sentence: say`This model, backend, cache and hardware passed ${count(target)} token[s] in ${count(plan.repetitions)} of ${count(plan.repetitions)} run[s]. This is a verified window.`,
     actions: [
       ...results.filter((result) => result.passed === null).map((result) => result.sentence),
       say`Keep the record as the baseline, and -c ${String(target + plan.answerTokens)} or more as the context.`,
@@ -95,25 +95,25 @@ function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly 
       return {
         outcome: "busy",
         change: "load",
-        sentence: say`Somebody else used the server before the rung of ${count(step.tokens)} tokens.`,
-        actions: [say`Let the other request end, then run the ladder again; what is done is kept.`],
+        sentence: say`Another client used the server before the rung of ${count(step.tokens)} token[s].`,
+        actions: [say`Let the other request finish, then run the ladder again; completed runs are kept.`],
       };
     case "timeLimit":
       return {
         outcome: "timeLimit",
         change: "length",
-        sentence: say`The rung of ${count(step.tokens)} tokens took longer than the plan allows.`,
+        sentence: say`The rung of ${count(step.tokens)} token[s] took longer than the plan allows.`,
         actions: [
-          say`Take a smaller target as the daily window, or allow more time in the plan.`,
-          say`Compare a smaller model, another backend or another placement, one at a time.`,
+          say`Use a smaller target as the daily window, or allow more time in the plan.`,
+          say`Try a smaller model, another backend or a different placement, one at a time.`,
         ],
       };
     case "contextTooSmall":
       return {
         outcome: "contextTooSmall",
         change: "length",
-        sentence: say`The server refused ${count(step.tokens)} tokens: ${failure.message}`,
-        actions: [say`Start it with a larger -c (or -np 1), or end the plan below.`],
+        sentence: say`The server rejected ${count(step.tokens)} token[s]: ${failure.message}`,
+        actions: [say`Start it with a larger -c (or -np 1), or end the plan at a shorter length.`],
       };
     case "outOfMemory":
       return outOfMemory(record, step);
@@ -124,19 +124,19 @@ function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly 
         return {
           outcome: "sameTokenCount",
           change: "kvCache",
-          sentence: say`It failed near ${count(at)} tokens again. A failure at a constant token count points to the KV cache type, the backend's implementation or the edge of a contiguous area.`,
+          sentence: say`It failed near ${count(at)} token[s] again. A failure at a constant token count points to the KV cache type, the backend's implementation or the boundary of a contiguous region.`,
           actions: [
-            say`Keep model and hardware, and change only the KV cache type (-ctk, -ctv), or only the backend.`,
+            say`Keep model and hardware, and change only the KV cache type (-ctk, -ctv) or only the backend.`,
           ],
         };
       }
       return {
         outcome: "serverFailed",
         change: "nothing",
-        sentence: say`At the rung of ${count(step.tokens)} tokens ${failureText(failure.kind)}`,
+        sentence: say`At ${count(step.tokens)} token[s], ${failureText(failure.kind)}`,
         actions: [
-          say`Look at the end of the server's log for the cause.`,
-          say`Run the same ladder once more: a failure at the same token count is the cache or the backend, one that moves is memory or load.`,
+          say`Check the end of the server's log for the cause.`,
+          say`Run the same ladder once more: if it fails at the same token count, the cause is the cache or the backend; if the count changes, it is memory or load.`,
         ],
       };
     }
@@ -156,7 +156,7 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
       change: "placement",
       sentence: say`${name ?? ""} is full while ${roomy.map((d) => d.name).join(", ")} still has ${bytes(roomy[0]?.leastFreeBytes ?? 0)} free.`,
       actions: [
-        say`Change only the split (-ts) or the placement (-ngl, -ot), before anything that costs quality.`,
+        say`Change only the split (-ts) or the placement (-ngl, -ot), before anything that reduces quality.`,
       ],
     };
   }
@@ -166,9 +166,9 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
     return {
       outcome: "outOfMemoryFromLoad",
       change: "weights",
-      sentence: say`${start.name} was almost full as soon as the weights were loaded: ${bytes(start.leastFreeBytes)} were free at the first rung.`,
+      sentence: say`${start.name} was almost full as soon as the weights were loaded: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
       actions: [
-        say`Compare a smaller quantisation of the weights, and nothing else; see whether the failing length moves.`,
+        say`Try a smaller quantisation of the weights and nothing else, and see whether the failing length moves.`,
       ],
     };
   }
@@ -176,19 +176,19 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
     return {
       outcome: "outOfMemoryWithLength",
       change: "kvCache",
-      sentence: say`The length used up what was left on ${start.name}: ${bytes(start.leastFreeBytes)} were free at the first rung.`,
+      sentence: say`The length used up the memory left on ${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
       actions: [
-        say`Compare a smaller KV cache type (-ctk q8_0 -ctv q8_0), and nothing else; see whether the failing length moves.`,
+        say`Try a smaller KV cache type (-ctk q8_0 -ctv q8_0) and nothing else, and see whether the failing length moves.`,
       ],
     };
   }
   return {
     outcome: "outOfMemory",
     change: "nothing",
-    sentence: say`The server ran out of memory at ${count(step.tokens)} tokens, and which device was full is unknown.`,
+    sentence: say`The server ran out of memory at ${count(step.tokens)} token[s]; which device was full is unknown.`,
     actions: [
-      say`Watch the free memory of every device from the load on, and repeat.`,
-      say`Full right after loading: smaller weights. Full with growing length: a smaller KV cache type.`,
+      say`Monitor the free memory of every device from loading on, and repeat.`,
+      say`Full right after loading: use smaller weights. Full as the length grows: use a smaller KV cache type.`,
     ],
   };
 }
@@ -216,13 +216,13 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
     return {
       outcome: "invalid",
       change: "plan",
-      sentence: say`A run at the target says nothing about recall: ${invalidText(invalid)}`,
+      sentence: say`A run at the target length has no recall result: ${invalidText(invalid)}`,
       actions: [
         invalid === "promptTruncated"
-          ? say`Turn context shift off and see that nothing else divides or cuts the context.`
+          ? say`Turn context shift off and check that nothing else divides or cuts the context.`
           : invalid === "empty"
-            ? say`See whether the chat template of the model file is the right one.`
-            : say`Turn thinking off or give a larger answerTokens in a new plan.`,
+            ? say`Check whether the chat template of the model file is the right one.`
+            : say`Turn thinking off or set a larger answerTokens in a new plan.`,
       ],
     };
   }
@@ -231,7 +231,7 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
       outcome: "incomplete",
       change: "nothing",
       sentence: say`The ladder is not finished.`,
-      actions: [say`Run it again with the same plan and folder; it goes on where it stopped.`],
+      actions: [say`Run it again with the same plan and folder to resume where it stopped.`],
     };
   }
   const forgets = failing.has("recallPerRun") || failing.has("recallPooled");
@@ -240,8 +240,8 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
     return {
       outcome: "constraintsLost",
       change: "length",
-      sentence: say`Facts are recalled, but rules from the prompt are not kept in the code at ${count(target.tokens)} tokens.`,
-      actions: [say`Repeat rules next to the task, or take a shorter window for code.`],
+      sentence: say`Facts are recalled, but at ${count(target.tokens)} token[s] the code does not follow the rules given in the prompt.`,
+      actions: [say`Repeat rules next to the task, or use a shorter window for code.`],
     };
   }
   if (failing.has("prefill") || failing.has("generation")) {
@@ -250,11 +250,11 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
       change: "length",
       sentence:
         target.prefillSeconds === undefined
-          ? say`It works at ${count(target.tokens)} tokens, but too slowly. That is a limit of use, not of capacity.`
-          : say`It works at ${count(target.tokens)} tokens, but takes ${seconds(target.prefillSeconds)} to read them. That is a limit of use, not of capacity.`,
+          ? say`It works at ${count(target.tokens)} token[s], but too slowly. That is a practical limit, not a capacity limit.`
+          : say`It works at ${count(target.tokens)} token[s], but reading them takes ${seconds(target.prefillSeconds)}. That is a practical limit, not a capacity limit.`,
       actions: [
-        say`Use a smaller window by day, and the long one for the work that needs it.`,
-        say`Compare a smaller model, another backend or a better placement, one at a time.`,
+        say`Use a smaller window for everyday work, and the long one where it is needed.`,
+        say`Try a smaller model, another backend or a better placement, one at a time.`,
       ],
     };
   }
@@ -262,8 +262,8 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
     return {
       outcome: "tightMemory",
       change: "kvCache",
-      sentence: say`It passed, but with less free memory than the plan wants to keep.`,
-      actions: [say`Compare a smaller KV cache type, or lower the target; leave the rest as it is.`],
+      sentence: say`It passed, but with less free memory than the plan requires.`,
+      actions: [say`Try a smaller KV cache type or a lower target; leave the rest unchanged.`],
     };
   }
   const unseen = outcome.results.find((result) => result.passed === null && !failing.has("monitor"));
@@ -272,14 +272,14 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
     return {
       outcome: "unmeasured",
       change: "plan",
-      sentence: say`What was measured at ${count(target.tokens)} tokens passed, but not all that the plan asks for was measured.`,
+      sentence: say`What was measured at ${count(target.tokens)} token[s] passed, but the plan requires more.`,
       actions: [
         ...outcome.results
           .filter((result) => result.passed === null && result.name !== "memory" && result.name !== "monitor")
           .map((result) => result.sentence),
         cut === undefined
-          ? say`Use llama-server itself, without a proxy that keeps prompts or leaves timings out.`
-          : say`Turn thinking off or give a larger answerTokens in a new plan.`,
+          ? say`Use llama-server directly, without a proxy that caches prompts or omits timings.`
+          : say`Turn thinking off or set a larger answerTokens in a new plan.`,
       ],
     };
   }
@@ -306,10 +306,10 @@ function afterForgetting(
     return {
       outcome: formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
       change: "weights",
-      sentence: say`The model recalls only ${percent(100 * atBase)} at ${count(base?.tokens ?? 0)} tokens already: length is not what it fails on.`,
+      sentence: say`The model recalls only ${percent(100 * atBase)} at ${count(base?.tokens ?? 0)} token[s] already: the cause is not the length.`,
       actions: [
-        say`See that the chat template and the sampling are the model's own.`,
-        say`Compare a larger model or a finer quantisation of the weights, and nothing else.`,
+        say`Check that the chat template and the sampling are the ones the model recommends.`,
+        say`Try a larger model or a finer quantisation of the weights, and nothing else.`,
       ],
     };
   }
@@ -320,7 +320,7 @@ function afterForgetting(
     return {
       outcome: "flaky",
       change: "load",
-      sentence: say`At ${count(target.tokens)} tokens some runs pass and others do not (${correct.join(", ")} of ${count(plan.canaries.target)}): there is no margin.`,
+      sentence: say`At ${count(target.tokens)} token[s] some runs pass and others do not (${correct.join(", ")} of ${count(plan.canaries.target)}): there is no margin.`,
       actions: [say`Stop all other load and repeat with more repetitions.`, ...lowerTarget(verified)],
     };
   }
@@ -341,22 +341,22 @@ function afterForgetting(
     change: "length",
     sentence:
       middle < Math.min(start, end) - 0.15
-        ? say`At ${count(target.tokens)} tokens it finishes but forgets, most of all in the middle (${percent(100 * middle)} there, ${percent(100 * Math.min(start, end))} or more at the ends).`
+        ? say`At ${count(target.tokens)} token[s] it completes but forgets, most of all in the middle (${percent(100 * middle)} there, ${percent(100 * Math.min(start, end))} or more at the ends).`
         : start < end - 0.15
-          ? say`At ${count(target.tokens)} tokens it finishes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
-          : say`At ${count(target.tokens)} tokens it finishes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
+          ? say`At ${count(target.tokens)} token[s] it completes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
+          : say`At ${count(target.tokens)} token[s] it completes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
     actions: [
       ...lowerTarget(verified),
-      say`Put what matters at the start or the end, and leave out what is not needed (retrieval, parts, summaries).`,
+      say`Put what matters at the start or the end, and exclude what is not needed (retrieval, parts, summaries).`,
     ],
   };
 }
 
 function lowerTarget(verified: number | undefined): readonly Text[] {
   return verified === undefined
-    ? [say`No length of this ladder recalled enough: try shorter rungs.`]
+    ? [say`No length of this ladder reached the required recall: try shorter rungs.`]
     : [
-        say`Take ${count(verified)} tokens as the working limit: the longest length whose recall holds. Confirm it with a plan of its own.`,
+        say`Use ${count(verified)} token[s] as the working limit: the longest length with sufficient recall. Confirm it with a plan of its own.`,
       ];
 }
 

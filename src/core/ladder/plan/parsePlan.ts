@@ -46,8 +46,8 @@ export function parsePlan(document: PlanNode): LadderPlan {
   if (baseTokens >= first) {
     throw root.fail(
       "baseTokens",
-      say`the base score must be shorter than the first rung (${count(first)} tokens).`,
-      say`Use half of the first rung or less.`,
+      say`the base score must be shorter than the first rung (${count(first)} token[s]).`,
+      say`Use at most half of the first rung.`,
     );
   }
   const repetitions = root.number("repetitions", { least: 1, most: 20 }) ?? defaultPlan.repetitions;
@@ -90,7 +90,7 @@ function readRungs(root: PlanReader): readonly number[] {
     throw root.fail(
       "rungs",
       say`the plan has no rungs.`,
-      say`Add the prompt lengths to try, e.g. rungs: [8K, 32K, 64K].`,
+      say`Add the prompt lengths to test, e.g. rungs: [8K, 32K, 64K].`,
     );
   }
   const rungs = root.numbers("rungs", { least: 512, most: maxTokens }) ?? [];
@@ -102,7 +102,7 @@ function readRungs(root: PlanReader): readonly number[] {
     throw root.fail(
       "rungs",
       say`rung ${count(rungs[wrong] ?? 0)} follows ${count(rungs[wrong - 1] ?? 0)}: each must be longer than the one before.`,
-      say`Sort the lengths and take repeated ones out; the number of runs is \`repetitions\`.`,
+      say`Sort the lengths and remove duplicates; \`repetitions\` sets the number of runs.`,
     );
   }
   return rungs;
@@ -134,14 +134,14 @@ function readCanaries(root: PlanReader): CanaryPlan {
     throw reader.fail(
       "positions",
       say`${percent(positions[wrong] ?? 0)} does not come after ${percent(positions[wrong - 1] ?? 0)}: two canaries would overlap.`,
-      say`Give increasing, different positions.`,
+      say`Use increasing, distinct positions.`,
     );
   }
   if (positions !== undefined && positions.length !== target && positions.length !== other) {
     throw reader.fail(
       "positions",
-      say`there are ${count(positions.length)} positions for ${count(target)} canaries.`,
-      say`Give one position for each canary, or leave the positions out.`,
+      say`there are ${count(positions.length)} position[s] for ${count(target)} canar[y|ies].`,
+      say`Give one position per canary, or omit the positions.`,
     );
   }
   return {
@@ -187,7 +187,7 @@ function readCriteria(
   if (node === undefined || (node.kind === "scalar" && node.value === null)) {
     throw root.fail(
       "criteria",
-      say`the plan does not say what passes. Criteria are declared before the run.`,
+      say`the plan does not declare what counts as a pass. Criteria are declared before the run.`,
       say`Add criteria with at least perRun and pooled, e.g. criteria: { perRun: 18, pooled: 56 }.`,
     );
   }
@@ -199,14 +199,14 @@ function readCriteria(
       throw reader.fail(
         name,
         say`this criterion is missing.`,
-        say`Say how many canaries must be recalled, at most ${count(most)}.`,
+        say`Specify how many canaries must be recalled, at most ${count(most)}.`,
       );
     }
     if (value > most) {
       throw reader.fail(
         name,
-        say`${count(value)} canaries cannot be recalled: only ${count(most)} are asked.`,
-        say`Lower it, or ask more canaries.`,
+        say`${count(value)} canar[y|ies] cannot be recalled: only ${count(most)} are asked for.`,
+        say`Lower it, or use more canaries.`,
       );
     }
     return value;
@@ -215,7 +215,7 @@ function readCriteria(
   if (!constraints && (kept ?? 0) > 0) {
     throw reader.fail(
       "constraints",
-      say`the plan asks for no coding constraints but wants ${count(kept ?? 0)} kept.`,
+      say`the plan declares no coding constraints but requires ${count(kept ?? 0)} to be kept.`,
       say`Write constraints: true in the plan, or 0 here.`,
     );
   }
@@ -247,7 +247,7 @@ function checkRoom(root: PlanReader, plan: LadderPlan): void {
     if (least < lines * tokensPerCanary.line * 0.8) {
       throw root.fail(
         field,
-        say`at ${count(tokens)} tokens, ${count(positions.length)} canaries overlap: ${count(Math.floor(least))} tokens from one to the next are too few.`,
+        say`at ${count(tokens)} token[s], ${count(positions.length)} canar[y|ies] overlap[s|]: a distance of ${count(Math.floor(least))} token[s] is too small.`,
         say`Use longer prompts or fewer canaries.`,
       );
     }
@@ -257,12 +257,12 @@ function checkRoom(root: PlanReader, plan: LadderPlan): void {
     if (needed > tokens) {
       throw root.fail(
         field,
-        say`${count(tokens)} tokens cannot hold ${count(positions.length)} canaries and the question about them (about ${count(needed)} tokens).`,
+        say`${count(tokens)} token[s] cannot hold ${count(positions.length)} canar[y|ies] and the question about them (about ${count(needed)} token[s]).`,
         say`Use longer prompts or fewer canaries.`,
       );
     }
   }
   const sum = targetOf(plan) + plan.answerTokens;
   if (sum > maxTokens)
-    throw root.fail("rungs", say`no model reads ${count(sum)} tokens.`, say`Use shorter rungs.`);
+    throw root.fail("rungs", say`no model reads ${count(sum)} token[s].`, say`Use shorter rungs.`);
 }

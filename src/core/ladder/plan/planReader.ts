@@ -52,7 +52,7 @@ export class PlanReader {
         say`there is no such field.`,
         close === undefined
           ? say`Use one of ${names.join(", ")}.`
-          : say`Did you mean ${close}? Fields here are ${names.join(", ")}.`,
+          : say`Did you mean ${close}? Valid fields are ${names.join(", ")}.`,
       );
     }
     const names2 = node.fields.map((field) => field.name);
@@ -61,7 +61,7 @@ export class PlanReader {
       throw planError(
         twice.line,
         this.#name(twice.name),
-        say`this field stands here twice.`,
+        say`this field appears twice.`,
         say`Keep one of them.`,
       );
     }
@@ -135,7 +135,7 @@ export class PlanReader {
     throw planError(
       node.line,
       this.#name(name),
-      say`this is none of the possible values.`,
+      say`this is not one of the possible values.`,
       say`Write one of ${values.join(", ")}.`,
     );
   }
@@ -159,7 +159,7 @@ function numberOf(
   throw planError(
     node.line,
     name,
-    whole ? say`this must be a whole number in range.` : say`this must be a number in range.`,
+    whole ? say`this must be a whole number within range.` : say`this number is out of range.`,
     say`Write a number from ${count(least)} to ${count(most)}; 8K means 8192.`,
   );
 }

@@ -14,8 +14,8 @@ export function planTextFor(facts: ServerFacts): string {
   if (facts.nCtxPerSlot < leastContext) {
     throw new UserError(
       "invalidInput",
-      say`One request may hold only ${count(facts.nCtxPerSlot)} tokens here: too few for a ladder.`,
-      say`Start llama-server with a larger -c, or with -np 1 where several slots divide it.`,
+      say`One request may hold only ${count(facts.nCtxPerSlot)} token[s] here: too few for a ladder.`,
+      say`Start llama-server with a larger -c, or with -np 1 if several slots divide it.`,
     );
   }
   const { repetitions, seed, canaries, criteria, limits } = defaultPlan;

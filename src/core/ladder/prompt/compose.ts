@@ -237,7 +237,7 @@ const fillerSlack = 32;
 function overlapping(tokens: number): UserError {
   return new UserError(
     "invalidInput",
-    say`At ${count(tokens)} tokens of this model's vocabulary the canaries overlap: there is no room for all their lines.`,
+    say`At ${count(tokens)} token[s] of this model's vocabulary the canaries overlap: there is no room for all their lines.`,
     say`Use longer prompts or fewer canaries in the plan.`,
   );
 }

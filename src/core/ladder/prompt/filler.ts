@@ -50,8 +50,8 @@ export class Filler {
       if (piece === undefined) {
         throw new UserError(
           "invalidInput",
-          say`The filler ${this.name} is too small: it ends after ${count(this.#taken)} tokens.`,
-          say`Name a larger folder, use shorter rungs, or write filler: shipped.`,
+          say`The filler ${this.name} is too small: it ends after ${count(this.#taken)} token[s].`,
+          say`Specify a larger folder, use shorter rungs, or write filler: shipped.`,
         );
       }
       const numbers = piece.text.match(/\d{6}/g) ?? [];

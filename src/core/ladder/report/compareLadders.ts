@@ -86,17 +86,19 @@ export function compareLadders(first: LadderRecord, other: LadderRecord): Ladder
   const moved = [
     ...(capacity.first === capacity.other || !climbed
       ? []
-      : [say`capacity from ${count(capacity.first)} to ${count(capacity.other)} tokens`]),
+      : [say`capacity from ${count(capacity.first)} to ${count(capacity.other)} token[s]`]),
     ...(disturbed ? [] : speed)
       .filter(({ ratio }) => Math.abs(ratio - 1) > noticeable)
       .slice(-2)
       .map(({ tokens, kind, ratio }) =>
         kind === "prefill"
-          ? say`prefill at ${count(tokens)} tokens by ${percent(100 * (ratio - 1))}`
-          : say`generation at ${count(tokens)} tokens by ${percent(100 * (ratio - 1))}`,
+          ? say`prefill at ${count(tokens)} token[s] by ${percent(100 * (ratio - 1))}`
+          : say`generation at ${count(tokens)} token[s] by ${percent(100 * (ratio - 1))}`,
       ),
     ...(recall.p < 0.05
-      ? [say`recall (${count(recall.onlyFirst)} canaries only before, ${count(recall.onlyOther)} only after)`]
+      ? [
+          say`recall (${count(recall.onlyFirst)} canar[y|ies] only before, ${count(recall.onlyOther)} only after)`,
+        ]
       : []),
   ];
   return {
@@ -130,22 +132,22 @@ function sentenceOf(
           ? say`${one} and ${two}`
           : say`${one}, ${two} and ${three}`;
   if (what === undefined && !whole) {
-    if (changed === 0) return say`The same setup twice: nothing moved that could be compared.`;
+    if (changed === 0) return say`The same setup twice: nothing changed that could be compared.`;
     return cause === undefined
-      ? say`Nothing moved that could be compared, although ${count(changed)} settings changed at once.`
-      : say`Changing ${cause} moved nothing that could be compared.`;
+      ? say`No comparable figure changed, although ${count(changed)} setting[s] changed at once.`
+      : say`Changing ${cause} had no effect that could be compared.`;
   }
   if (changed === 0)
     return what === undefined
-      ? say`The same setup twice: nothing moved.`
-      : say`The same setup twice, and yet it moved: ${what}. That is the noise of this machine.`;
+      ? say`The same setup twice: nothing changed.`
+      : say`The same setup twice, but the results differ: ${what}. That is the noise of this machine.`;
   if (what === undefined)
     return cause === undefined
-      ? say`Nothing moved, although ${count(changed)} settings changed at once.`
-      : say`Changing ${cause} moved neither capacity, nor speed, nor recall.`;
+      ? say`Nothing changed measurably, although ${count(changed)} setting[s] changed at once.`
+      : say`Changing ${cause} affected neither capacity, speed nor recall.`;
   return cause === undefined
-    ? say`The other setup as a whole moved ${what}. ${count(changed)} settings changed at once, so no single one can be named as the cause.`
-    : say`Changing ${cause} moved ${what}.`;
+    ? say`The other setup as a whole changed ${what}. ${count(changed)} setting[s] changed at once, so no single one can be named as the cause.`
+    : say`Changing ${cause} affected ${what}.`;
 }
 
 function differingFields(one: LadderRecord, other: LadderRecord): LadderComparison["differing"] {
@@ -256,17 +258,19 @@ function notesOn(one: LadderRecord, other: LadderRecord, changed: readonly strin
       ? []
       : [say`The two ladders had different rungs: their capacity is not compared.`]),
     ...([one, other].some((record) => record.steps.some(isUnwatched))
-      ? [say`Nobody watched the machine in one of them: a change of speed may be other programs' work.`]
+      ? [say`One of them was not monitored: a change in speed may be caused by other programs.`]
       : []),
     ...(disturbed
-      ? [say`The machine was disturbed in one of them: speeds are listed, but none is called moved.`]
+      ? [
+          say`The machine was disturbed in one of them: speeds are listed, but no difference counts as a change.`,
+        ]
       : []),
     ...(kv
-      ? [say`Recall does not certify a KV cache type: look at how far the answers agree before trusting it.`]
+      ? [say`Recall does not certify a KV cache type: check how far the answers agree before trusting it.`]
       : []),
     ...(judgeLadder(one).complete && judgeLadder(other).complete
       ? []
-      : [say`One of them did not finish its runs at the target.`]),
+      : [say`One of them did not complete its runs at the target length.`]),
   ];
 }
 

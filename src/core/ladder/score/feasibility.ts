@@ -37,10 +37,10 @@ export function checkFits(plan: LadderPlan, facts: ServerFacts): void {
   throw new UserError(
     "invalidInput",
     divided
-      ? say`Rung ${count(tooLong)} with ${count(plan.answerTokens)} tokens for the answer does not fit: one request may hold ${count(facts.nCtxPerSlot)} tokens, and the server has ${count(facts.totalSlots)} slots.`
-      : say`Rung ${count(tooLong)} with ${count(plan.answerTokens)} tokens for the answer does not fit: one request may hold ${count(facts.nCtxPerSlot)} tokens.`,
+      ? say`Rung ${count(tooLong)} with ${count(plan.answerTokens)} token[s] for the answer does not fit: one request may hold ${count(facts.nCtxPerSlot)} token[s], and the server has ${count(facts.totalSlots)} slot[s].`
+      : say`Rung ${count(tooLong)} with ${count(plan.answerTokens)} token[s] for the answer does not fit: one request may hold ${count(facts.nCtxPerSlot)} token[s].`,
     divided
-      ? say`Start llama-server with -c ${String(tooLong + plan.answerTokens)} -np 1 (several slots may share or divide -c), or take the rungs above ${count(Math.max(0, room))} out of the plan.`
+      ? say`Start llama-server with -c ${String(tooLong + plan.answerTokens)} -np 1 (several slots may share or divide -c), or remove the rungs above ${count(Math.max(0, room))} from the plan.`
       : largest === undefined
         ? say`Start llama-server with -c ${String(tooLong + plan.answerTokens)} or more.`
         : say`Start llama-server with -c ${String(tooLong + plan.answerTokens)} or more, or end the plan at ${count(largest)}.`,
@@ -99,8 +99,8 @@ export function costOf(plan: LadderPlan, curve: DepthCurve | undefined): LadderC
     ...(time !== undefined && { seconds: time }),
     sentence:
       time === undefined
-        ? say`${count(costs.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read (${count(coldPromptTokens)} where the cache cannot be kept). The time is unknown without a depth curve.`
-        : say`${count(costs.length)} runs up to ${count(targetOf(plan))} tokens: ${count(promptTokens)} tokens to read, about ${seconds(time.likely)} (${seconds(time.low)} to ${seconds(time.high)}).`,
+        ? say`${count(costs.length)} run[s] up to ${count(targetOf(plan))} token[s]: ${count(promptTokens)} token[s] to read (${count(coldPromptTokens)} if the cache cannot be reused). The time is unknown without a depth curve.`
+        : say`${count(costs.length)} run[s] up to ${count(targetOf(plan))} token[s]: ${count(promptTokens)} token[s] to read, about ${seconds(time.likely)} (${seconds(time.low)} to ${seconds(time.high)}).`,
   };
 }
 

@@ -73,10 +73,10 @@ function completeRuns(runs: readonly LadderStep[], wanted: number): CriterionRes
     passed: done === wanted,
     sentence:
       failure !== undefined
-        ? say`${count(done)} of ${count(wanted)} runs at the target: ${failureText(failure.kind)}`
+        ? say`${count(done)} of ${count(wanted)} run[s] at the target length: ${failureText(failure.kind)}`
         : invalid !== undefined
-          ? say`${count(done)} of ${count(wanted)} runs at the target can be scored: ${invalidText(invalid)}`
-          : say`${count(done)} of ${count(wanted)} runs at the target are complete.`,
+          ? say`${count(done)} of ${count(wanted)} run[s] at the target length can be scored: ${invalidText(invalid)}`
+          : say`${count(done)} of ${count(wanted)} run[s] at the target length [is|are] complete.`,
   };
 }
 
@@ -91,13 +91,13 @@ function recall(runs: readonly LadderStep[], { header: { plan } }: LadderRecord)
     {
       name: "recallPerRun",
       passed: worst >= plan.criteria.perRun,
-      sentence: say`The worst run recalled ${count(worst)} of ${count(plan.canaries.target)} canaries; ${count(plan.criteria.perRun)} are needed.`,
+      sentence: say`The worst run recalled ${count(worst)} of ${count(plan.canaries.target)} canar[y|ies]; ${count(plan.criteria.perRun)} are required.`,
     },
     {
       name: "recallPooled",
       // while runs are missing, only what can no longer be reached is decided
       passed: whole ? pooled >= plan.criteria.pooled : pooled + missing < plan.criteria.pooled ? false : null,
-      sentence: say`All runs recalled ${count(pooled)} of ${count(asked)} canaries; ${count(plan.criteria.pooled)} are needed.`,
+      sentence: say`All runs recalled ${count(pooled)} of ${count(asked)} canar[y|ies]; ${count(plan.criteria.pooled)} are required.`,
     },
   ];
 }
@@ -111,13 +111,13 @@ function constraints(runs: readonly LadderStep[], { header: { plan } }: LadderRe
     return {
       name: "constraints",
       passed: null,
-      sentence: say`The code of ${count(runs.length - answered.length)} of ${count(runs.length)} runs cannot be judged: ${invalidText(reason)}`,
+      sentence: say`The code of ${count(runs.length - answered.length)} of ${count(runs.length)} run[s] cannot be evaluated: ${invalidText(reason)}`,
     };
   }
   return {
     name: "constraints",
     passed: worst >= plan.criteria.constraints,
-    sentence: say`The worst run kept ${count(worst)} of 3 coding constraints; ${count(plan.criteria.constraints)} are needed.`,
+    sentence: say`The worst run kept ${count(worst)} of 3 coding constraints; ${count(plan.criteria.constraints)} are required.`,
   };
 }
 
@@ -135,8 +135,8 @@ function speed(
       passed: read === undefined ? null : read <= prefillSeconds,
       sentence:
         read === undefined
-          ? say`No cold prefill of the target was measured.`
-          : say`The target took ${seconds(read)} to read; the limit is ${seconds(prefillSeconds)}.`,
+          ? say`No cold prefill at the target length was measured.`
+          : say`Reading the target length took ${seconds(read)}; the limit is ${seconds(prefillSeconds)}.`,
     });
   }
   if (generationTokensPerSecond !== undefined) {
@@ -145,8 +145,8 @@ function speed(
       passed: wrote === undefined ? null : wrote >= generationTokensPerSecond,
       sentence:
         wrote === undefined
-          ? say`No generation at the target was measured.`
-          : say`Generation at the target ran at ${tokensPerSecond(wrote)}; ${tokensPerSecond(generationTokensPerSecond)} are needed.`,
+          ? say`No generation at the target length was measured.`
+          : say`Generation at the target length ran at ${tokensPerSecond(wrote)}; ${tokensPerSecond(generationTokensPerSecond)} is required.`,
     });
   }
   return results;
@@ -158,13 +158,13 @@ function memory(runs: readonly LadderStep[], record: LadderRecord): CriterionRes
   const tight = all.find((device) => device.leastFreeBytes < mustStayFree(plan, device.totalBytes));
   const least = all.toSorted((p, q) => p.leastFreeBytes - q.leastFreeBytes)[0];
   if (least === undefined) {
-    return { name: "memory", passed: null, sentence: say`Free memory was not seen during the runs.` };
+    return { name: "memory", passed: null, sentence: say`Free memory was not recorded during the runs.` };
   }
   const shown = tight ?? least;
   return {
     name: "memory",
     passed: tight === undefined,
-    sentence: say`At its fullest ${shown.name} had ${bytes(shown.leastFreeBytes)} free; ${bytes(mustStayFree(plan, shown.totalBytes))} must stay.`,
+    sentence: say`At peak use, ${shown.name} had ${bytes(shown.leastFreeBytes)} free; ${bytes(mustStayFree(plan, shown.totalBytes))} must remain free.`,
   };
 }
 
@@ -181,7 +181,7 @@ function monitor(runs: readonly LadderStep[], { header: { plan } }: LadderRecord
       ? say`The machine was quiet during the runs at the target.`
       : event !== undefined
         ? say`The machine was disturbed: ${eventText(event)}.`
-        : say`Nobody watched the machine; that is not the same as quiet.`,
+        : say`The machine was not monitored, so other programs may have been running.`,
   };
 }
 
@@ -192,10 +192,10 @@ function confirmation(target: RungResult | undefined): CriterionResult {
     name: "confirmation",
     passed,
     sentence: passed
-      ? say`The target was also read cold.`
+      ? say`The target length was also read cold.`
       : step === undefined
-        ? say`The target was not yet read cold.`
-        : say`Reading the target cold failed where growing into it had worked.`,
+        ? say`The target length has not been read cold yet.`
+        : say`Reading the target length cold failed, although growing into it had worked.`,
   };
 }
 
@@ -203,15 +203,15 @@ function confirmation(target: RungResult | undefined): CriterionResult {
 function readCold(scored: readonly LadderStep[]): readonly CriterionResult[] {
   return scored.length === 0 || scored.some(({ mode }) => mode === "cold")
     ? []
-    : [{ name: "confirmation", passed: null, sentence: say`The target was not yet read cold.` }];
+    : [{ name: "confirmation", passed: null, sentence: say`The target length has not been read cold yet.` }];
 }
 
 export function failureText(kind: SystemFailureKind): Text {
   switch (kind) {
     case "serverDied":
-      return say`the server died or closed the connection.`;
+      return say`the server crashed or closed the connection.`;
     case "contextTooSmall":
-      return say`the server refused the prompt as too long.`;
+      return say`the server rejected the prompt as too long.`;
     case "outOfMemory":
       return say`the server ran out of memory.`;
     case "serverError":
@@ -230,9 +230,9 @@ export function invalidText(reason: InvalidReason): Text {
     case "empty":
       return say`the answer was empty.`;
     case "reasoningBudget":
-      return say`the model was still thinking when its budget was used up.`;
+      return say`the model was still thinking when its token limit was reached.`;
     case "answerCut":
-      return say`the answer was cut off at its budget.`;
+      return say`the answer was cut off at its token limit.`;
   }
 }
 

@@ -80,7 +80,7 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
     return {
       use,
       limitedBy: "recall",
-      sentence: say`No length can be named: recall failed at the shortest rung of the ladder.`,
+      sentence: say`No length can be recommended: recall failed at the shortest rung of the ladder.`,
     };
   }
   const waiting = measured.curve === undefined ? undefined : longestWithin(measured.curve, patienceSeconds);
@@ -89,7 +89,7 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
     return {
       use,
       limitedBy: "context",
-      sentence: say`The server gave one request ${count(measured.maxContext ?? 0)} tokens when it was measured: the answer alone may need ${count(answerTokens)}.`,
+      sentence: say`The server gave one request ${count(measured.maxContext ?? 0)} token[s] when it was measured; the answer alone may need ${count(answerTokens)}.`,
     };
   }
   const limits = [
@@ -104,7 +104,7 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
     return {
       use,
       limitedBy: "unknown",
-      sentence: say`Nothing was measured on this machine yet: run the probe or the ladder.`,
+      sentence: say`Nothing has been measured on this machine yet: run the probe or the ladder.`,
     };
   }
   const least = limits.reduce((a, b) => (b.tokens < a.tokens ? b : a));
@@ -116,15 +116,15 @@ function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, need
   const option = say`-c ${String(nCtx)}`;
   switch (by) {
     case "waiting":
-      return say`${option}: in ${seconds(needs.patienceSeconds)} this machine reads ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
+      return say`${option}: in ${seconds(needs.patienceSeconds)} this machine reads ${count(tokens)} token[s], less than the ${count(needs.promptTokens)} required.`;
     case "probe":
-      return say`${option}: how long more than ${count(tokens)} tokens take is not known, and ${count(needs.promptTokens)} are wanted. Probe deeper.`;
+      return say`${option}: how long more than ${count(tokens)} token[s] take[s|] is unknown, and ${count(needs.promptTokens)} are required. Probe deeper.`;
     case "recall":
-      return say`${option}: recall was verified to ${count(tokens)} tokens, less than the ${count(needs.promptTokens)} wanted.`;
+      return say`${option}: recall was verified to ${count(tokens)} token[s], less than the ${count(needs.promptTokens)} required.`;
     case "context":
-      return say`${option}: the server gave one request no more when it was measured; ${count(needs.promptTokens)} tokens were wanted.`;
+      return say`${option}: the server gave one request no more when it was measured; ${count(needs.promptTokens)} token[s] [is|are] required.`;
     default:
-      return say`${option}: enough for ${count(needs.promptTokens)} tokens and an answer of ${count(needs.answerTokens)}.`;
+      return say`${option}: enough for ${count(needs.promptTokens)} token[s] and an answer of ${count(needs.answerTokens)}.`;
   }
 }
 

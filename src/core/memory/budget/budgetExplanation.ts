@@ -45,21 +45,21 @@ export function explain(model: Model, parts: Breakdown, growth: readonly GrowthP
   const withKv = main.filter((layer) => layer.ownsKv).length;
   const of = (kind: string): number => main.filter((layer) => layer.kind === kind).length;
   const lines: Text[] = [];
-  lines.push(say`${count(withKv)} of ${count(main.length)} layers keep a KV cache.`);
+  lines.push(say`${count(withKv)} of ${count(main.length)} layer[s] keep[s|] a KV cache.`);
   if (of("recurrent") > 0) {
     lines.push(
-      say`${count(of("recurrent"))} layers keep a recurrent state instead: a fixed size for each slot, whatever the context.`,
+      say`${count(of("recurrent"))} layer[s] keep[s|] a recurrent state instead: a fixed size for each slot, whatever the context.`,
     );
   }
   if (of("swa") > 0) {
     lines.push(
-      say`${count(of("swa"))} layers see a window of ${count(model.slidingWindow)} tokens only: their cache grows with slots and -ub, not with the context.`,
+      say`${count(of("swa"))} layer[s] see[s|] a window of ${count(model.slidingWindow)} token[s] only: their cache grows with slots and -ub, not with the context.`,
     );
   }
   const shared = main.filter(
     (layer) => !layer.ownsKv && (layer.kind === "attention" || layer.kind === "swa"),
   ).length;
-  if (shared > 0) lines.push(say`${count(shared)} layers use the cache of an earlier layer.`);
+  if (shared > 0) lines.push(say`${count(shared)} layer[s] use[s|] the cache of an earlier layer.`);
   if (model.mla !== undefined) lines.push(say`K and V are one latent vector (MLA): only K is stored.`);
   const per = (kind: GrowthPart["kind"]): number =>
     growth.find((part) => part.kind === kind)?.bytesPerToken ?? 0;
@@ -88,7 +88,7 @@ function cacheGrowth(main: Model["layers"], { plan }: Breakdown, perToken: numbe
   }
   const [layers, heads] = [count(growing.length), count(first.kvHeads)];
   const [k, v] = [count(first.keyLength), count(first.valueLength)];
-  return say`The KV cache grows by ${inBytes(perToken)} B per token of context: ${layers} layers × ${heads} KV heads × (${k} values of K in ${plan.typeK.name} + ${v} of V in ${plan.typeV.name}).`;
+  return say`The KV cache grows by ${inBytes(perToken)} B per token of context: ${layers} layer[s] × ${heads} KV head[s] × (${k} value[s] of K in ${plan.typeK.name} + ${v} of V in ${plan.typeV.name}).`;
 }
 
 function maskGrowth({ placed, plan, maskCopies }: Breakdown, perToken: number): Text {
@@ -97,7 +97,7 @@ function maskGrowth({ placed, plan, maskCopies }: Breakdown, perToken: number): 
     return say`The attention mask adds ${size} B per token of context; it scales with -ub ${ubatch}.`;
   }
   if (maskCopies === 2) {
-    return say`The attention mask adds ${size} B per token of context: it is held twice, on the host and on the device, and scales with -ub ${ubatch}. That is the growth a formula of the KV cache alone does not see.`;
+    return say`The attention mask adds ${size} B per token of context: it is stored twice, on the host and on the device, and scales with -ub ${ubatch}. A formula for the KV cache alone misses this growth.`;
   }
-  return say`The attention mask adds ${size} B per token of context: it is held ${count(maskCopies)} times, on the host and on each device, and scales with -ub ${ubatch}. That is the growth a formula of the KV cache alone does not see.`;
+  return say`The attention mask adds ${size} B per token of context: it is stored ${count(maskCopies)} time[s], on the host and on each device, and scales with -ub ${ubatch}. A formula for the KV cache alone misses this growth.`;
 }

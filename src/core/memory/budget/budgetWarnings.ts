@@ -69,7 +69,7 @@ function cacheTypeWarnings(
   ) {
     warn(
       "quantisedVNeedsFlashOn",
-      say`This build of llama.cpp may refuse a ${typeV.name} V cache while -fa is auto: write -fa on.`,
+      say`This build of llama.cpp may reject a ${typeV.name} V cache while -fa is auto: write -fa on.`,
     );
   }
   if (plan.flashAttention) {
@@ -80,7 +80,7 @@ function cacheTypeWarnings(
   if (keysOnly && typeK.name !== typeV.name) {
     warn(
       "cacheTypesDiffer",
-      say`This model keeps K only, so -ctk and -ctv must be equal: with ${typeK.name} and ${typeV.name} the server stops with "model does not support different K and V cache types".`,
+      say`This model stores K only, so -ctk and -ctv must be equal: with ${typeK.name} and ${typeV.name} the server stops with "model does not support different K and V cache types".`,
     );
   }
 }
@@ -96,7 +96,7 @@ function divisible(
   if (odd === undefined) return;
   warn(
     "headSizeNotDivisible",
-    say`${type.name} packs ${count(type.blockValues)} values, and a head of this model has ${count(length(odd))}: the server stops because the ${which} cache type does not divide the head size.`,
+    say`${type.name} stores blocks of ${count(type.blockValues)} value[s], and a head of this model has ${count(length(odd))}: the server stops because the ${which} cache type's block size does not divide the head size.`,
   );
 }
 
@@ -106,23 +106,23 @@ function contextWarnings(model: Model, options: LaunchOptions, plan: ContextPlan
   if (slot.cappedByTraining && train > 0) {
     warn(
       "contextAboveTraining",
-      say`-c asks for more than the ${count(train)} tokens the model was trained for: memory for ${count(slot.nCtx)} cells is allocated, and one request still gets ${count(slot.nCtxPerSlot)}.`,
+      say`-c is larger than the ${count(train)} token[s] the model was trained on: memory for ${count(slot.nCtx)} cell[s] is allocated, but one request still gets only ${count(slot.nCtxPerSlot)}.`,
     );
   }
   if (options.ctxSize === 0) {
     warn(
       "contextZero",
-      say`-c 0 asks for the whole training context, and keeps -fit from reducing it: ${count(slot.nCtx)} cells are allocated.`,
+      say`-c 0 requests the whole training context and keeps -fit from reducing it: ${count(slot.nCtx)} cell[s] [is|are] allocated.`,
     );
   }
   if (!slot.unified && slot.slots > 1) {
     warn(
       "slotsDivideContext",
-      say`-np ${count(slot.slots)} divides the context: one request gets ${count(slot.nCtxPerSlot)} of ${count(slot.nCtx)} tokens. -kvu lets the slots share all of it.`,
+      say`-np ${count(slot.slots)} divides the context: one request gets ${count(slot.nCtxPerSlot)} of ${count(slot.nCtx)} token[s]. With -kvu the slots share all of it.`,
     );
   }
   if (options.kvOffload === false) {
-    warn("kvOnHost", say`-nkvo keeps the KV cache in host memory, and attention is computed there.`);
+    warn("kvOnHost", say`-nkvo keeps the KV cache in host memory, and attention is computed on the CPU.`);
   }
   if (model.mtpLayers === 0 && options.specType?.includes("draft-mtp") === true) {
     warn(
@@ -136,28 +136,28 @@ function besideWarnings(options: LaunchOptions, { draft, projector }: BudgetSett
   if (options.specDraftModel !== undefined && draft === undefined) {
     warn(
       "draftModelNotCounted",
-      say`The draft model ${options.specDraftModel} needs memory of its own, which is not counted here.`,
+      say`The draft model ${options.specDraftModel} needs additional memory that is not counted here.`,
     );
   }
   if (options.mmproj === undefined) return;
   if (projector === undefined) {
     warn(
       "projectorNotCounted",
-      say`The multimodal projector ${options.mmproj} cannot be read here: its weights and its compute buffer are not counted.`,
+      say`The multimodal projector ${options.mmproj} cannot be read: its weights and its compute buffer are not counted.`,
     );
     return;
   }
   if (projector.notReplayed.length > 0) {
     warn(
       "projectorEstimated",
-      say`The compute buffer of the multimodal projector's encoder (${projector.notReplayed.join(", ")}) is not counted here, its weights are.`,
+      say`The compute buffer of the multimodal projector's encoder (${projector.notReplayed.join(", ")}) is not counted here, but its weights are.`,
     );
   }
   const { atLoad, largest } = projectorNeed(projector, options.flashAttn !== "off", options.imageMaxTokens);
   if (largest.compute > atLoad.compute) {
     warn(
       "projectorGrows",
-      say`The multimodal projector's compute buffer has ${bytes(atLoad.compute)} at the load and grows to ${bytes(largest.compute)} with the largest image; --image-max-tokens makes that smaller.`,
+      say`The multimodal projector's compute buffer takes ${bytes(atLoad.compute)} at load and grows to ${bytes(largest.compute)} with the largest image; --image-max-tokens makes it smaller.`,
     );
   }
 }
@@ -174,7 +174,7 @@ function placementWarnings(
   if (gpus.length === 0 && (typeof asked === "number" ? asked > 0 : asked === "all")) {
     warn(
       "noDevice",
-      say`-ngl asks for layers on a GPU, and no GPU is known here: everything stays in host memory.`,
+      say`-ngl requests layers on a GPU, but no GPU was detected: everything stays in host memory.`,
     );
   }
   for (const name of new Set(options.devices?.slice(0, maxDevices))) {
@@ -186,19 +186,19 @@ function placementWarnings(
   if (typeof asked === "number" && asked === total - 1 && model.mtpLayers > 0 && placed.devices.length > 0) {
     warn(
       "firstLayerOnHost",
-      say`-ngl ${count(asked)} leaves the first layer on the host, because the block for multi-token prediction counts as a layer: -ngl ${count(total)} or all takes everything.`,
+      say`-ngl ${count(asked)} leaves the first layer in host memory, because the block for multi-token prediction counts as a layer; -ngl ${count(total)} or all offloads everything.`,
     );
   }
   if (options.splitMode === "row") {
     warn(
       "splitModeRow",
-      say`-sm row divides matrices over devices: counted here as -sm layer; backends without split buffers stop with "does not support split buffers".`,
+      say`-sm row splits matrices across devices. It is counted as -sm layer here; backends without split buffers stop with "does not support split buffers".`,
     );
   }
   if (options.splitMode === "tensor") {
     warn(
       "splitModeTensor",
-      say`-sm tensor is experimental: counted here as -sm layer, and -fit does nothing.`,
+      say`-sm tensor is experimental. It is counted as -sm layer here, and -fit does nothing.`,
     );
   }
   if (gpus.length > 0 && options.fit !== false) {
@@ -206,11 +206,11 @@ function placementWarnings(
     if (first !== undefined) {
       warn(
         "fitCannotMove",
-        say`-fit cannot move layers to the host, because ${first} is given: what does not fit fails.`,
+        say`-fit cannot move layers to host memory because ${first} is set: loading fails if the model does not fit.`,
       );
     }
   } else if (options.fit === false) {
-    warn("fitOff", say`-fit is off: nothing is reduced, what does not fit fails.`);
+    warn("fitOff", say`-fit is off: nothing is reduced, and loading fails if the model does not fit.`);
   }
 }
 

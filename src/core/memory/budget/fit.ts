@@ -57,7 +57,7 @@ export function fitted(
     if (reduced.nCtx < slot.nCtx) {
       warnings.push({
         code: "fitReducesContext",
-        message: say`-c is not given and the whole context of ${count(slot.nCtx)} tokens does not fit: -fit starts the server with ${count(reduced.nCtx)}.`,
+        message: say`-c is not set and the whole context of ${count(slot.nCtx)} token[s] does not fit: -fit starts the server with ${count(reduced.nCtx)}.`,
       });
     }
     if (reduced.fits && used.length === 1) return { options: chosen, warnings };
@@ -119,7 +119,7 @@ function fittedToHost(
     warnings: [
       {
         code: "fitReducesContext",
-        message: say`-c is not given and the whole context of ${count(slot.nCtx)} tokens needs more than all of this machine's memory: -fit starts the server with about ${count(nCtx)}.`,
+        message: say`-c is not set and the whole context of ${count(slot.nCtx)} token[s] needs more than all of this machine's memory: -fit starts the server with about ${count(nCtx)}.`,
       },
     ],
   };
@@ -166,11 +166,11 @@ function moved(
   const gpuLayers = sum(shares.map((share) => share.layers));
   const experts = sum(shares.map(({ incomplete, to }) => (to === undefined ? incomplete : incomplete - 1)));
   if (gpuLayers <= layers) {
-    return say`-fit moves layers to host memory, about to -ngl ${count(gpuLayers)}: generation gets slower.`;
+    return say`-fit moves layers to host memory, to about -ngl ${count(gpuLayers)}: generation gets slower.`;
   }
   if (experts > 0) {
-    return say`-fit moves the experts of about ${count(experts)} layers to host memory: generation gets slower.`;
+    return say`-fit moves the experts of about ${count(experts)} layer[s] to host memory: generation gets slower.`;
   }
   const each = shares.map((share, i) => `${names[i] ?? ""} ${share.layers}`).join(", ");
-  return say`-fit shares the layers out by what is free, about to ${each}.`;
+  return say`-fit distributes the layers by free memory, about ${each}.`;
 }

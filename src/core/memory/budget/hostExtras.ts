@@ -27,7 +27,7 @@ export function hostExtras(
       text:
         plan.outputRows === 1
           ? say`Output buffer: logits of one row.`
-          : say`Output buffer: logits of ${count(plan.outputRows)} rows.`,
+          : say`Output buffer: logits of ${count(plan.outputRows)} row[s].`,
     },
   ];
   const cacheRam = options.cacheRam ?? defaultPromptCacheMiB;
@@ -45,7 +45,7 @@ export function hostExtras(
       kind: "checkpoints",
       bytes: checkpoints * plan.slot.slots * checkpointBytes,
       when: "upTo",
-      text: say`Context checkpoints: up to ${count(checkpoints)} copies of the state or window of each slot.`,
+      text: say`Context checkpoints: up to ${count(checkpoints)} cop[y|ies] of the state or window of each slot.`,
     });
   }
   return extras;

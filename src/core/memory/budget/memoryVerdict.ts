@@ -36,6 +36,6 @@ export function overallVerdict(budgets: readonly DeviceBudget[]): Pick<MemoryRep
   const text =
     short > 0
       ? say`${worst.name} lacks ${bytes(short)}.`
-      : say`${worst.name} is the tightest device: ${bytes(-short)} of ${bytes(worst.freeBytes)} stay free.`;
+      : say`${worst.name} is the tightest device: ${bytes(-short)} of ${bytes(worst.freeBytes)} remains free.`;
   return { verdict: worst.verdict, tightest: { device: worst.name, shortBytes: Math.max(0, short), text } };
 }

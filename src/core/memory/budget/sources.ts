@@ -19,11 +19,11 @@ export function differencesOf({ devices, computed, logged }: MemoryReport): read
     append(
       lines,
       found.length === 0
-        ? [say`llama-fit-params and our formulas agree to the MiB that it prints.`]
+        ? [say`llama-fit-params and our formulas agree to the MiB it prints.`]
         : found.map(([name, term, more]) =>
             more > 0
-              ? say`${name}: llama-fit-params says ${bytes(more)} more for ${term} than we compute; its figure counts.`
-              : say`${name}: llama-fit-params says ${bytes(-more)} less for ${term} than we compute; its figure counts.`,
+              ? say`${name}: llama-fit-params reports ${bytes(more)} more for ${term} than we compute; its figure is used.`
+              : say`${name}: llama-fit-params reports ${bytes(-more)} less for ${term} than we compute; its figure is used.`,
           ),
     );
   }
@@ -35,8 +35,8 @@ export function differencesOf({ devices, computed, logged }: MemoryReport): read
         ? [say`The log of the running server agrees with our formulas to the MiB.`]
         : found.map(([name, term, more]) =>
             more > 0
-              ? say`${name}: the log of the running server says ${bytes(more)} more for ${term} than we compute.`
-              : say`${name}: the log of the running server says ${bytes(-more)} less for ${term} than we compute.`,
+              ? say`${name}: the log of the running server reports ${bytes(more)} more for ${term} than we compute.`
+              : say`${name}: the log of the running server reports ${bytes(-more)} less for ${term} than we compute.`,
           ),
     );
   }

@@ -7,14 +7,14 @@ const remedy = () => say`Download or convert the model again.`;
 export const broken = (key: string): UserError =>
   new UserError(
     "invalidInput",
-    say`The model's vocabulary is broken: “${key}” is missing or not usable.`,
+    say`The model's vocabulary is broken: “${key}” is missing or unusable.`,
     remedy(),
   );
 
 export const tooShort = (key: string, has: number, needs: number): UserError =>
   new UserError(
     "invalidInput",
-    say`The model's vocabulary is broken: “${key}” has ${count(has)} entries for ${count(needs)} tokens.`,
+    say`The model's vocabulary is broken: “${key}” has ${count(has)} entr[y|ies] for ${count(needs)} token[s].`,
     remedy(),
   );
 
@@ -22,7 +22,7 @@ export const tooShort = (key: string, has: number, needs: number): UserError =>
 export const duplicateToken = (text: Uint8Array): UserError =>
   new UserError(
     "invalidInput",
-    say`The model's vocabulary is broken: the token “${new TextDecoder().decode(text)}” is in it twice.`,
+    say`The model's vocabulary is broken: it contains the token “${new TextDecoder().decode(text)}” twice.`,
     remedy(),
   );
 

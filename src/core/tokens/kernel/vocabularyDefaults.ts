@@ -72,8 +72,8 @@ export function settingsOf(spec: TokenizerKeys): VocabularySettings {
   if (!defaults) {
     throw new UserError(
       "unsupported",
-      say`The tokenizer “${spec.model}” of this model is not known.`,
-      say`Count with a running llama-server that loads this model.`,
+      say`The tokenizer “${spec.model}” of this model is not supported.`,
+      say`Count with a running llama-server that has this model loaded.`,
     );
   }
   const name = spec.model === "gemma4" ? "gemma4" : spec.pre;

@@ -152,7 +152,7 @@ export function preTokenizerOf(pre: string | undefined): PreTokenizer {
   if (make) return make();
   throw new UserError(
     "unsupported",
-    say`The pre-tokenizer “${pre ?? ""}” of this model is not among the ${count(byName.size)} that are known.`,
-    say`Count with a running llama-server that loads this model.`,
+    say`The pre-tokenizer “${pre ?? ""}” of this model is not among the ${count(byName.size)} supported ones.`,
+    say`Count with a running llama-server that has this model loaded.`,
   );
 }

@@ -152,7 +152,7 @@ describe("Gauge", () => {
     await outcome;
     expect(gauge.state).toMatchObject({
       status: "failed",
-      failure: { problem: { text: "Something went wrong inside Llama Gauge." } },
+      failure: { problem: { text: "Internal error in Llama Gauge." } },
     });
   });
 

@@ -160,7 +160,7 @@ describe("a run beside its baseline", () => {
 
   it("does not make news of what two days differ by", () => {
     const found = compareWithBaseline(run(curve(1, key)), run(curve(1.1, key)));
-    expect(formatText(found?.sentence ?? fail())).toContain("no more than two days");
+    expect(formatText(found?.sentence ?? fail())).toContain("within normal day-to-day variation");
   });
 });
 

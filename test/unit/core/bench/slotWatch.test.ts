@@ -124,7 +124,7 @@ describe("what is shown of it", () => {
   it("names no time where a longer prompt than the estimated one is read", () => {
     const live = livePrefill(seen, { curve, expected: 1000 });
     expect(live.remaining.known).toBe(false);
-    expect(formatText(livePrefillText(live))).toBe("The server reads a prompt: 2,048 tokens so far.");
+    expect(formatText(livePrefillText(live))).toBe("The server is reading a prompt: 2,048 tokens so far.");
   });
 });
 

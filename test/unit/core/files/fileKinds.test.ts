@@ -43,7 +43,7 @@ describe("what a name tells", () => {
 
   it("gives the evidence", () => {
     const mark = kindOfName("third_party/zlib/inflate.c");
-    expect(mark && formatText(mark.evidence)).toBe("It lies in third_party/.");
+    expect(mark && formatText(mark.evidence)).toBe("It is in third_party/.");
   });
 });
 
@@ -110,7 +110,7 @@ describe("near duplicates", () => {
     const original = lines(200, "a");
     const copy = original.map((line, at) => (at % 50 === 7 ? `changed ${at}` : `\t${line}\r`));
     expect(found({ "a.ts": original, "b.ts": copy, "c.ts": lines(200, "c") })).toEqual([
-      "b.ts: It is nearly the same as a.ts.",
+      "b.ts: It is almost identical to a.ts.",
     ]);
   });
 

@@ -127,8 +127,8 @@ describe("the curves of one model", () => {
     expect(curves.map(({ origin }) => origin.id)).toEqual(["a", "b"]);
     expect(curveWith(curves, "-ctk q8_0")).toMatchObject({ known: true });
     const missing = curveWith(curves, "-ctk q4_0");
-    expect(!missing.known && formatText(missing.why)).toBe("No speed was measured with -ctk q4_0.");
+    expect(!missing.known && formatText(missing.why)).toBe("No speed has been measured with -ctk q4_0.");
     const defaults = curveWith(curves, "");
-    expect(!defaults.known && formatText(defaults.why)).toContain("llama-server's own defaults");
+    expect(!defaults.known && formatText(defaults.why)).toContain("llama-server's defaults");
   });
 });

@@ -74,6 +74,6 @@ describe("curves of other tools", () => {
   });
 
   it("says so when there is nothing to import", () => {
-    expect(() => importCurves("hello")).toThrow(/No measurement/);
+    expect(() => importCurves("hello")).toThrow(/contains no measurements/);
   });
 });

@@ -49,10 +49,10 @@ describe("the history as rows", () => {
       recordOfUnfinished(sampleCurve, { id: "cut", at: 2, tool: "llama-server" }),
     ]);
     expect(cut?.notes.map((note) => formatText(note))).toEqual([
-      "It was cut off; what was measured until then is kept.",
+      "It was cut off; what was measured so far is kept.",
     ]);
     expect(stopped?.notes.map((note) => formatText(note))).toEqual([
-      "Stopped by the user; what was measured until then is kept.",
+      "Stopped by the user; what was measured so far is kept.",
       "Other programs used 40 % of the GPU from 2.0 s to 5.0 s",
     ]);
   });

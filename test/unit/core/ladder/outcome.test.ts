@@ -134,12 +134,17 @@ describe("the next step", () => {
       /No generation/,
     ],
     ["no cold prefill", { prefillSeconds: 900 }, without("prefillSeconds", good), /No cold prefill/],
-    ["nothing read cold", {}, good.map((step) => ({ ...step, mode: "grown" as const })), /not yet read cold/],
+    [
+      "nothing read cold",
+      {},
+      good.map((step) => ({ ...step, mode: "grown" as const })),
+      /not been read cold yet/,
+    ],
     [
       "a code answer that was cut off",
       { constraints: 3 },
       good.map((step) => ({ ...step, constraintInvalid: "answerCut" as const })),
-      /code of 3 of 3 runs cannot be judged: the answer was cut off/,
+      /code of 3 of 3 runs cannot be evaluated: the answer was cut off/,
     ],
   ])("is no pass with %s where the plan asks for it", (_, criteria, steps, seen) => {
     const report = declared(criteria, steps);
@@ -151,13 +156,13 @@ describe("the next step", () => {
 
   it("of a pass names what nobody saw, and no window where nothing was asked", () => {
     const { nextStep: step } = ladderReport(recordOf(good));
-    expect(step.actions.map((text) => formatText(text)).join(" ")).toMatch(/Free memory was not seen/);
+    expect(step.actions.map((text) => formatText(text)).join(" ")).toMatch(/Free memory was not recorded/);
     const empty = declared(
       { perRun: 0, pooled: 0 },
       good.map((s) => ({ ...s, canaries: [] })),
     );
     expect(empty.nextStep).toMatchObject({ outcome: "nothingAsked", change: "plan" });
-    expect(formatText(empty.nextStep.sentence)).toMatch(/no verified window/);
+    expect(formatText(empty.nextStep.sentence)).toMatch(/not a verified window/);
   });
 
   it("tells when the middle is what is forgotten", () => {
@@ -203,7 +208,7 @@ describe("two configurations", () => {
     expect(singleCause).toBe("cacheTypeK");
     expect(recall).toMatchObject({ onlyFirst: 29, onlyOther: 0, pairs: 90 });
     expect(formatText(sentence)).toMatch(
-      /^Changing cacheTypeK moved recall \(29 canaries only before, 0 only after\)\.$/,
+      /^Changing cacheTypeK affected recall \(29 canaries only before, 0 only after\)\.$/,
     );
   });
 
@@ -212,7 +217,7 @@ describe("two configurations", () => {
     const found = compareLadders(other({ cacheTypeK: "q8_0", build: "b1" }, fewer), recordOf(good));
     expect(found.singleCause).toBeUndefined();
     expect(found.capacity).toEqual({ first: 4096, other: 32_768 });
-    expect(formatText(found.sentence)).toMatch(/as a whole moved capacity.*no single one can be named/);
+    expect(formatText(found.sentence)).toMatch(/as a whole changed capacity.*no single one can be named/);
   });
 
   it("a size that follows from the model file is no second cause", () => {
@@ -224,7 +229,7 @@ describe("two configurations", () => {
     const fewer = [base, curve, target(1, 19), target(2, 20), target(3, 20)];
     const more = [base, curve, target(1, 20), target(2, 20), target(3, 20)];
     const found = compareLadders(recordOf(more), other({ cacheTypeK: "q8_0" }, fewer));
-    expect(formatText(found.sentence)).toMatch(/moved neither/);
+    expect(formatText(found.sentence)).toMatch(/affected neither/);
   });
 
   const words = (one: LadderRecord, two: LadderRecord): string => {
@@ -235,17 +240,17 @@ describe("two configurations", () => {
   it("are not said to be unmoved where nothing could be compared", () => {
     const begun = other({ cacheTypeK: "q8_0" }, [base]);
     expect(words(recordOf(good), begun)).toMatch(
-      /^Changing cacheTypeK moved nothing that could be compared\./,
+      /^Changing cacheTypeK had no effect that could be compared\./,
     );
     const noisy = good.map((step) => ({
       ...step,
       monitor: { verdict: "contaminated", events: [], samples: 1 } as const,
     }));
     expect(words(recordOf(good), other({ cacheTypeK: "q8_0" }, noisy))).toMatch(
-      /nothing that could be compared/,
+      /no effect that could be compared/,
     );
     expect(words(recordOf(good), recordOf([]))).toMatch(
-      /same setup twice: nothing moved that could be compared/,
+      /same setup twice: nothing changed that could be compared/,
     );
   });
 
@@ -284,7 +289,7 @@ describe("two configurations", () => {
       ...step,
       monitor: { verdict: "unmonitored", events: [], samples: 0 } as const,
     }));
-    expect(words(recordOf(good), other({ build: "b2" }, blind))).toMatch(/Nobody watched the machine/);
+    expect(words(recordOf(good), other({ build: "b2" }, blind))).toMatch(/was not monitored/);
   });
 
   it("agree as far as their answers begin alike, and their certainty is compared only there", () => {
@@ -345,7 +350,7 @@ describe("a context for a use", () => {
     const found = recommendContext({ use: "chat", ...usualNeeds.chat }, shallow);
     // one span of 2048 tokens says something about 1.5 times as many
     expect(found).toMatchObject({ limitedBy: "probe", nCtx: 4352 });
-    expect(formatText(found.sentence)).toMatch(/more than 3,08\d tokens take is not known/);
+    expect(formatText(found.sentence)).toMatch(/more than 3,08\d tokens take is unknown/);
   });
 
   it("follows from recall where that ends first, and is unknown where nothing was measured", () => {

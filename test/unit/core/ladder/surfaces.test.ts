@@ -117,12 +117,12 @@ describe("two ladders in Markdown", () => {
     const setup = { ...first.header.setup, cacheTypeK: "q4_0" };
     const other = { ...first, header: { ...first.header, setup }, steps: slower };
     const comparison = compareLadders(first, other);
-    expect(formatText(comparison.sentence)).toBe("Changing cacheTypeK moved nothing that could be compared.");
+    expect(formatText(comparison.sentence)).toBe("Changing cacheTypeK had no effect that could be compared.");
     const text = comparisonMarkdown(comparison, { first: first.header, other: other.header });
     expect(text).toContain("| cacheTypeK |  | q4_0 |");
     expect(text).toContain("| 12,288 | prefill | 33 % |");
     expect(text).toContain("6 of 6 answers are the same to the end.");
-    expect(text).toMatch(/none is called moved/);
+    expect(text).toMatch(/no difference counts as a change/);
   });
 });
 
@@ -144,7 +144,7 @@ describe("what the diagnosis reads before it asks", () => {
     expect(facts).toMatchObject({ nCtxPerSlot: 2048, slots: 4, kvQuantised: true, trainingContext: 32_768 });
     expect(diagnose(facts)).toMatchObject({ kind: "conclusion", cause: "contextDivided" });
     expect(told.map((text) => formatText(text))).toEqual([
-      "The server: m, 2,048 tokens for one request, 4 slots.",
+      "The server: m, 2,048 tokens per request, 4 slots.",
       "The last estimate: a prompt of 5,000 tokens.",
     ]);
   });

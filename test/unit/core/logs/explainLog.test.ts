@@ -194,7 +194,7 @@ describe("facts of logs", () => {
     ],
     [
       "0.00.023.199 E srv         start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 22193",
-      ["portInUse", "port 22193 is taken"],
+      ["portInUse", "Port 22193 is in use"],
     ],
     [
       "0.00.019.326 E gguf_init_from_reader: this GGUF file is version 99 but this software only supports up to version 3\n0.00.019.681 E cmn  common_init_: failed to load model 'badver.gguf'",

@@ -45,7 +45,7 @@ describe("growth per token of the hybrid model everyone mispredicts", () => {
     ]);
     const lines = explanation.lines.map((line) => formatText(line));
     expect(lines[0]).toBe("10 of 40 layers keep a KV cache.");
-    expect(lines.at(-1)).toContain("held twice");
+    expect(lines.at(-1)).toContain("stored twice");
   });
 
   it("lets the mask grow with -ub", () => {

@@ -140,14 +140,14 @@ describe("sources of a budget", () => {
   it("agree within the MiB that llama.cpp prints", () => {
     expect(words(computed)).toEqual([]);
     expect(words({ ...computed, devices: changed(MiB), computed })).toEqual([
-      "llama-fit-params and our formulas agree to the MiB that it prints.",
+      "llama-fit-params and our formulas agree to the MiB it prints.",
     ]);
   });
 
   it("differ in words, by device and term", () => {
     expect(words({ ...computed, devices: changed(40 * MiB), computed, logged: changed(-3 * MiB) })).toEqual([
-      "Host: llama-fit-params says 40.0 MiB more for compute buffers than we compute; its figure counts.",
-      "Host: the log of the running server says 3.0 MiB less for compute buffers than we compute.",
+      "Host: llama-fit-params reports 40.0 MiB more for compute buffers than we compute; its figure is used.",
+      "Host: the log of the running server reports 3.0 MiB less for compute buffers than we compute.",
     ]);
   });
 });

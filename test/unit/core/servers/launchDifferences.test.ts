@@ -21,13 +21,13 @@ it.each<[string, LaunchOptions, string[]]>([
   [
     "that -fit reduced a context nobody set",
     {},
-    ["-fit reduced the context from 131,072 to 40,960 tokens, because more does not fit into memory."],
+    ["-fit reduced the context from 131,072 to 40,960 tokens because more does not fit into memory."],
   ],
   [
     "the two figures where -fit had no say",
     { ctxSize: 65_536, parallel: 1 },
     [
-      "The command line asks for 1 slots, the server has 4.",
+      "The command line sets 1 slot, the server has 4.",
       "The command line gives a request 65,536 tokens, the server 40,960.",
     ],
   ],

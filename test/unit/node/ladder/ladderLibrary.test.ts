@@ -32,7 +32,7 @@ describe("the ladders of the editor", () => {
     const listed = await library.list(signal);
     expect(listed.map(({ id }) => id)).toEqual([ids[1], ids[2], ids[0]]);
     expect(listed[0]?.record.steps).toHaveLength(2);
-    await expect(library.get("../../etc", signal)).rejects.toThrow(/not stored any more/);
+    await expect(library.get("../../etc", signal)).rejects.toThrow(/no longer stored/);
     const [newest] = listed;
     if (newest === undefined) throw new Error("nothing listed");
     expect(earlierOf(newest, listed)).toHaveLength(2);

@@ -107,7 +107,7 @@ describe("the plan printed for a server", () => {
     (context) => {
       const plan = parsePlanText(planTextFor(server(context)));
       expect(() => checkFits(plan, server(context))).not.toThrow();
-      // an eighth is kept for the answer, and rungs are multiples of 256
+      // an eighth is reserved for the answer, and rungs are multiples of 256
       const last = plan.rungs.at(-1) ?? 0;
       expect(last).toBeGreaterThanOrEqual(Math.min(126 * 1024, (context * 7) / 8 - 256));
     },

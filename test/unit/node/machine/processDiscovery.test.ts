@@ -22,7 +22,7 @@ it("says what to do where the system does not show its processes", async () => {
   expect((error as UserError).message).toContain("llamaGauge.server.url");
 });
 
-it("finds a server at a usual port all the same", async () => {
+it("finds a server at a default port all the same", async () => {
   list = () => Promise.reject(new Error("denied"));
   const stub = await startHttpStub(({ path }, response) => {
     const reply = (goodReplies as Readonly<Record<string, unknown>>)[path.replace(/\?.*/, "")];
