@@ -5,7 +5,7 @@
  *     --define:import.meta.dirname="\"$PWD/test/unit/core/memory\"" && node out/bench/memory.mjs
  */
 import { breakdown } from "../src/core/memory/budget/breakdown";
-import { buildNumber } from "../src/core/launch/slotContext";
+import { buildNumber } from "../src/core/launch/builds";
 import { comparisons, grouped, percent, printed, relative } from "../test/unit/core/memory/errorTable";
 import { truth, type TruthRow } from "../test/unit/core/memory/fixtures";
 import { modelOfCase, optionsOfCase, usableCases } from "../test/unit/core/memory/publicCases";
@@ -122,7 +122,7 @@ function comparedLogs(): readonly ComparedLog[] {
     const whole = gpus.length === 1 && !/partial|-ot-|26of65|62of66|31of33|25of33|nofa-ctx8192/.test(each.id);
     if (compute === undefined || !(whole || (gpus.length === 0 && names.includes("CPU")))) return [];
     const model = modelOfCase(each);
-    const build = each.build === undefined ? undefined : buildNumber(each.build);
+    const build = buildNumber(each.build);
     const [gpu] = gpus;
     const devices = gpu === undefined ? [] : [{ name: gpu, freeBytes: 2 ** 50 }];
     const options = {

@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { buildNumber } from "../core/launch/slotContext";
+import { buildNumber } from "../core/launch/builds";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { budgets, type BudgetBasis, type Budgets } from "../core/memory/budget/budgets";
@@ -49,7 +49,7 @@ export async function gatherBudgets(
     setup.devices === "measure"
       ? await measured(setup, launch, signal)
       : { devices: setup.devices, silent: [] };
-  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  const build = buildNumber(facts?.build);
   const projector = await projectorAt(launch.mmproj, signal);
   const draft = await draftModel(launch, signal);
   const settings: BudgetSettings = {

@@ -102,7 +102,7 @@ interface LaunchedModel {
 }
 
 /** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
-export async function launchedModel({ serverArguments, signal }: CliContext): Promise<LaunchedModel> {
+async function launchedModel({ serverArguments, signal }: CliContext): Promise<LaunchedModel> {
   const launch = await givenLaunch({ serverArguments });
   if (launch.model === undefined) {
     throw new UserError(

@@ -11,7 +11,7 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${toJson(value)}\n`);
 }
 
-export function toJson(value: unknown): string {
+function toJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (isText(part) ? formatText(part) : part));
 }
 

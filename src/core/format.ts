@@ -32,7 +32,7 @@ export function formatNumber(value: number, locale = "en", fractionDigits = 0): 
   }).format(value);
 }
 
-export function formatQuantity(quantity: Quantity, locale = "en"): string {
+function formatQuantity(quantity: Quantity, locale = "en"): string {
   switch (quantity.unit) {
     case "count":
       return formatNumber(quantity.value, locale);

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { acceptance, limitOfLaunch, limitOfServer } from "../../src/core/acceptance/acceptance";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
-import { slotContext, buildNumber } from "../../src/core/launch/slotContext";
+import { buildNumber } from "../../src/core/launch/builds";
+import { slotContext } from "../../src/core/launch/slotContext";
 import { formatText } from "../../src/core/format";
 import { known } from "../../src/core/known";
 import type { LaunchOptions } from "../../src/core/launch/launchOptions";
@@ -65,7 +66,7 @@ describe("slots and context computed from a command line are what the real serve
     const running = await startLlamaServer({ model, args: words(args) });
     try {
       const facts = await new HttpLlamaServer({ url: running.url }).facts(signal);
-      const computed = slotContext(options, nCtxTrain, buildNumber(facts.build ?? ""));
+      const computed = slotContext(options, nCtxTrain, buildNumber(facts.build));
       expect([computed.slots, computed.nCtxPerSlot]).toEqual([facts.totalSlots, facts.nCtxPerSlot]);
       // its log is whole when it has ended
       await running.stop();

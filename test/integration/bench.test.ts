@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
@@ -194,7 +194,11 @@ describe("the probe with llama-bench", () => {
   });
 
   it("does not load a second copy of a model that does not fit beside what runs", async () => {
-    const probe = runBenchProbe({ program, options: { model }, neededBytes: 1e15 }, signal);
+    const huge = path.join(folder, "huge.gguf");
+    await writeFile(huge, "GGUF");
+    // more than any machine has; it takes no room on the disk
+    await truncate(huge, 2 ** 42);
+    const probe = runBenchProbe({ program, options: { model: huge } }, signal);
     await expect(probe).rejects.toMatchObject({ reason: "tooLarge" });
     await expect(probe).rejects.toThrow(/Probe the running server/);
   });

@@ -3,7 +3,8 @@ import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../src/core/launch/commandLine";
 import type { ValueKind } from "../../src/core/launch/optionValue";
-import { flagNames, serverOptions, tableBuild, type ServerOption } from "../../src/core/launch/serverOptions";
+import { optionRowsBuild } from "../../src/core/launch/optionRows";
+import { flagNames, serverOptions, type ServerOption } from "../../src/core/launch/serverOptions";
 import { agreementTable } from "../support/agreement";
 import { llamaProgram, runLlamaProgram } from "../support/llamaCpp";
 import { repository } from "../support/repository";
@@ -178,7 +179,7 @@ describe("the option table and the real llama-server", () => {
       reject: false,
     });
     expect({ stdout, stderr, exitCode }).toEqual({
-      stdout: `${serverOptions.length} options of build ${tableBuild}`,
+      stdout: `${serverOptions.length} options of build ${optionRowsBuild}`,
       stderr: "",
       exitCode: 0,
     });

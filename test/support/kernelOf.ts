@@ -1,5 +1,10 @@
-import { createTokenizerFrom, type Kernel } from "../../src/core/tokens/kernel/kernel";
+import type { TokenizerSpec } from "../../src/core/model/tokenizerSpec";
+import { compileVocabulary } from "../../src/core/tokens/kernel/compiledVocabulary";
+import { tokenizerOf, type Kernel } from "../../src/core/tokens/kernel/kernel";
 import { readVocabulary } from "../../src/node/tokenizer/vocabularyFile";
+
+/** @throws UserError for a tokenizer that is not known or a vocabulary that is broken. */
+export const createTokenizerFrom = (spec: TokenizerSpec): Kernel => tokenizerOf(compileVocabulary(spec));
 
 /** Our tokenizer of a GGUF file. */
 export const kernelOf = (file: string): Kernel => createTokenizerFrom(readVocabulary(file));

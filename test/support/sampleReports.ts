@@ -138,7 +138,7 @@ export function sampleReport(changes: Changes = {}): GaugeReport {
       sleeping: false,
       hasVision: false,
     }),
-    model: known({ name: "Qwen3.6-35B-A3B", quantisation: "UD-Q4_K_XL", provenance: "reported" }),
+    model: known({ name: "Qwen3.6-35B-A3B UD-Q4_K_XL", provenance: "reported" }),
     acceptance,
     memory: unknown(
       say`The server's model file is not on this machine.`,

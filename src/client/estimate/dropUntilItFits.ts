@@ -15,7 +15,7 @@ export async function dropUntilItFits(gauge: Gauge): Promise<Text> {
   const before = leftOutOf(reportOn(gauge));
   for (let round = 0; round < rounds; round++) {
     const report = reportOn(gauge);
-    const plan = planDrop(report, "fewestTokens");
+    const plan = planDrop(report);
     if (plan === undefined) {
       throw new UserError(
         "invalidInput",

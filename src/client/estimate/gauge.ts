@@ -206,7 +206,7 @@ export class Gauge implements Disposable {
   }
 }
 
-export function failureOf(error: unknown): Failure {
+function failureOf(error: unknown): Failure {
   return error instanceof UserError
     ? { problem: error.problem, remedy: error.remedy }
     : { problem: say`Internal error in Llama Gauge.`, remedy: say`See the log for details.` };

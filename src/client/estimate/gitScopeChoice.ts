@@ -75,7 +75,7 @@ export async function chooseGitScope(
 }
 
 /** @param folder in a repository; only changes in it count. */
-export function requestOf(git: Git, folder: string, kind: GitScope["kind"], as: ChangesAs): EstimateRequest {
+function requestOf(git: Git, folder: string, kind: GitScope["kind"], as: ChangesAs): EstimateRequest {
   const name = scopes.find(([its]) => its === kind)?.[1] ?? say`${kind}`;
   const label = localized(as === "files" ? say`${name} (git)` : say`${name} (git diff)`);
   const scope: GitScope = { kind };

@@ -40,7 +40,7 @@ export class SpeedStatus implements Disposable {
 }
 
 /** What the item says; undefined: nothing is measured and nothing is read. */
-export function speedStatus({
+function speedStatus({
   running,
   live,
 }: SpeedState): { readonly short: Text; readonly long: Text } | undefined {

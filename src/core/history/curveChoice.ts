@@ -2,7 +2,7 @@ import { known, unknown, type Known } from "../known";
 import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
 import { refineCurve, sessionSpread } from "../prefill/liveTimings";
 import { say } from "../text";
-import { sameBuild } from "../prefill/buildOf";
+import { sameBuild } from "../launch/builds";
 import type { Drift } from "../bench/drift";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import type { MonitorReport } from "../monitor/monitorSample";

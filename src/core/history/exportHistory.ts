@@ -95,7 +95,7 @@ export function historyAsMarkdown(records: readonly HistoryRecord[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-export function historyAsJson(records: readonly HistoryRecord[]): string {
+function historyAsJson(records: readonly HistoryRecord[]): string {
   return `${JSON.stringify(records, null, 2)}\n`;
 }
 

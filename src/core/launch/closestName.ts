@@ -1,7 +1,7 @@
 import { smallest } from "../lists";
 
 /** Number of insertions, deletions, changes and swaps of neighbours between two words, given up above `limit`. */
-export function editDistance(a: string, b: string, limit: number): number {
+function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -52,7 +52,7 @@ function flashAttn(value: string): FlashAttn {
 const splitModes: readonly SplitMode[] = ["none", "layer", "row", "tensor"];
 
 /** `PATTERN=BUFFER,…`: the pattern ends at the first `=`. */
-export function readOverrides(value: string): readonly TensorOverride[] {
+function readOverrides(value: string): readonly TensorOverride[] {
   return value.split(",").map((part) => {
     const end = part.indexOf("=");
     return { pattern: part.slice(0, end), buffer: part.slice(end + 1) };

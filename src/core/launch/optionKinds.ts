@@ -1,6 +1,6 @@
 import type { ValueKind } from "./optionValue";
 
-export const kvCacheTypes = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] as const;
+const kvCacheTypes = ["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"] as const;
 
 const cacheType: ValueKind = { kind: "choice", choices: kvCacheTypes };
 const priority: ValueKind = { kind: "integer", min: 0, max: 3 };

@@ -12,7 +12,7 @@ export interface RenamedOption {
 }
 
 // Builds: history of common/arg.cpp up to b10470, and what b11669 refuses.
-export const renamedOptions: readonly RenamedOption[] = [
+const renamedOptions: readonly RenamedOption[] = [
   { names: ["--mmap"], takesValue: false, instead: ["--load-mode", "mmap"], since: 10105, refusedBy: 11669 },
   {
     names: ["--no-mmap"],

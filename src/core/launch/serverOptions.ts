@@ -1,6 +1,6 @@
 import { optionEffects, type OptionEffect } from "./optionEffects";
 import { optionKinds } from "./optionKinds";
-import { optionRows, optionRowsBuild } from "./optionRows";
+import { optionRows } from "./optionRows";
 import type { ValueKind } from "./optionValue";
 
 export type OptionSection = "common" | "sampling" | "speculative" | "server";
@@ -27,9 +27,6 @@ export interface NamedOption {
   readonly option: ServerOption;
   readonly negative: boolean;
 }
-
-/** Build of llama.cpp the table was read from. */
-export const tableBuild = optionRowsBuild;
 
 const secrets: ReadonlySet<string> = new Set(["--api-key", "--hf-token"]);
 

@@ -1,3 +1,4 @@
+import { buildHas } from "./builds";
 import type { LaunchOptions } from "./launchOptions";
 
 /** How llama-server divides its context; all figures in tokens (= cells). */
@@ -19,17 +20,6 @@ export interface SlotContext {
   readonly fitMayReduce: boolean;
 }
 
-/** The newest build number whose source was read; builds above it behave as the newest one tried (b11669). */
-const lastBuildWithoutFitPerSlot = 10470;
-/** `-np` unset became four slots on a unified cache. */
-const firstBuildWithAutoSlots = 7433;
-/** `n_ctx` and `n_ctx_seq` became multiples of 256. */
-const firstBuildWithPadding = 6975;
-/** Slots became limited to the training context. */
-const firstBuildWithTrainingCap = 6925;
-/** `-fit` appeared, on by default. */
-const firstBuildWithFit = 7407;
-
 export const autoSlots = 4;
 
 const pad256 = (cells: number): number => Math.ceil(cells / 256) * 256;
@@ -42,25 +32,24 @@ const pad256 = (cells: number): number => Math.ceil(cells / 256) * 256;
  * build number (11669); absent means a current one. `-fit` can reduce `nCtx` further: see `fitMayReduce`.
  */
 export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: number): SlotContext {
-  const current = (first: number): boolean => build === undefined || build >= first;
-  const pad = current(firstBuildWithPadding) ? pad256 : (cells: number): number => cells;
+  const pad = buildHas(build, "padding") ? pad256 : (cells: number): number => cells;
   const train = overriddenContextLength(options) ?? nCtxTrain;
 
   const auto = options.parallel === undefined || options.parallel < 0;
-  const autoUnified = auto && current(firstBuildWithAutoSlots);
+  const autoUnified = auto && buildHas(build, "autoSlots");
   const slots = autoUnified ? autoSlots : auto ? 1 : Math.max(1, options.parallel ?? 1);
   const perSlot = positive(options.kvUnifiedPerSlot);
   const unified = autoUnified || options.kvUnified === true;
 
   const asked = positive(options.ctxSize);
-  const fits = options.fit !== false && current(firstBuildWithFit);
-  const trainForEach = fits && current(lastBuildWithoutFitPerSlot + 1) && !unified;
+  const fits = options.fit !== false && buildHas(build, "fit");
+  const trainForEach = fits && buildHas(build, "fitPerSlot") && !unified;
   const wanted = asked ?? (perSlot !== undefined ? slots * perSlot : trainForEach ? train * slots : train);
 
   const padded = pad(wanted);
   const nCtxSeq = unified ? padded : pad(Math.floor(padded / slots));
   const streams = unified ? 1 : slots;
-  const trainingCap = current(firstBuildWithTrainingCap) ? train : Infinity;
+  const trainingCap = buildHas(build, "trainingCap") ? train : Infinity;
   return {
     nCtx: nCtxSeq * streams,
     nCtxSeq,
@@ -71,12 +60,6 @@ export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: n
     cappedByTraining: nCtxSeq > trainingCap,
     fitMayReduce: fits && options.ctxSize === undefined && perSlot === undefined,
   };
-}
-
-/** `b11669-Debian`, `b7433 (abc)` or `11669` as a build number. */
-export function buildNumber(buildInfo: string): number | undefined {
-  const digits = /^b?(\d{3,6})\b/.exec(buildInfo)?.[1];
-  return digits === undefined ? undefined : Number(digits);
 }
 
 function overriddenContextLength(options: LaunchOptions): number | undefined {

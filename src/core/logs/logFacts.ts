@@ -14,6 +14,7 @@ export interface LoggedKvCache {
   /** "full", "non-SWA", "SWA", … */
   readonly cache: string;
   readonly bytes: number;
+  /** For readers of the JSON, as `vBytes`. */
   readonly kBytes?: number;
   readonly vBytes?: number;
   readonly typeK?: string;
@@ -78,6 +79,7 @@ export interface LoggedBreakdownRow {
   readonly modelBytes: number;
   readonly contextBytes: number;
   readonly computeBytes: number;
+  /** For readers of the JSON. */
   readonly unaccountedBytes?: number;
 }
 

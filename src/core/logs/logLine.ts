@@ -41,7 +41,7 @@ const wrappers = [
 const maxLength = 4096;
 
 /** Takes prefixes off a line; colours are removed first. */
-export function readLogLine(line: string, number: number): LogLine {
+function readLogLine(line: string, number: number): LogLine {
   const whole = line.length > maxLength ? line.slice(0, maxLength) : line;
   const plain = whole.includes(escape) ? whole.replace(colours, "") : whole;
   if (plain.startsWith('{"')) {

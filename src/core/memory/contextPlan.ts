@@ -1,3 +1,4 @@
+import { buildHas } from "../launch/builds";
 import { slotContext, type SlotContext } from "../launch/slotContext";
 import { serverDefaults, type LaunchOptions } from "../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../model/ggmlTypes";
@@ -41,14 +42,6 @@ export interface ContextPlan {
 
 /** `--spec-draft-n-max` where it is not given. */
 const defaultDraft = 3;
-/** Logits of only as many rows as can be asked for (`n_outputs_max`). */
-const firstBuildWithFewOutputs = 9460;
-/** Before, they came from a pool that is not accounted for (`ggml_cuda_flash_attn_ext_get_alloc_size`). */
-const firstBuildWithFlashCopies = 9489;
-/** The newest build whose buffers were seen without it. */
-const lastBuildWithoutMixedEmbeddings = 11_146;
-/** `-fa` not given means auto. */
-const firstBuildWithFlashAuto = 6325;
 
 export function contextPlan(
   model: Model,
@@ -73,7 +66,7 @@ export function contextPlan(
   // a quantised V needs it: where the devices cannot, the CPU does it
   const possible =
     options.flashAttn === "on" || isStoredInBlocks(typeV) || allDoFlash(model, typeK, typeV, backends);
-  const few = build === undefined || build >= firstBuildWithFewOutputs;
+  const few = buildHas(build, "fewOutputs");
   const rows = Math.min(batch, slot.slots * (1 + draftMax));
   return {
     slot,
@@ -90,18 +83,18 @@ export function contextPlan(
     mtp: usesMtp(model, options),
     swaFull: options.swaFull === true,
     kvOffload: options.kvOffload !== false,
-    mixedEmbeddings: build === undefined || build > lastBuildWithoutMixedEmbeddings,
+    mixedEmbeddings: buildHas(build, "mixedEmbeddings"),
     // somewhere between b9300 and b9849
     olderInputs: !few,
     buildError: buildError(build),
-    flashCopiesCounted: build === undefined || build >= firstBuildWithFlashCopies,
+    flashCopiesCounted: buildHas(build, "flashCopies"),
   };
 }
 
 /** As "Older llama.cpp builds" in docs/memory.md says. */
 function buildError(build: number | undefined): number {
-  if (build === undefined || build > lastBuildWithoutMixedEmbeddings) return 0;
-  return build >= firstBuildWithFewOutputs ? 0.1 : 0.2;
+  if (buildHas(build, "mixedEmbeddings")) return 0;
+  return buildHas(build, "fewOutputs") ? 0.1 : 0.2;
 }
 
 export const usesMtp = (model: Model, options: LaunchOptions): boolean =>
@@ -110,7 +103,7 @@ export const usesMtp = (model: Model, options: LaunchOptions): boolean =>
 /** On, or left to what the devices can do. */
 function wantsFlashAttention(model: Model, options: LaunchOptions, build: number | undefined): boolean {
   if (model.rules?.noFlashAttention === true || options.flashAttn === "off") return false;
-  return options.flashAttn !== undefined || build === undefined || build >= firstBuildWithFlashAuto;
+  return options.flashAttn !== undefined || buildHas(build, "flashAuto");
 }
 
 export const f16: GgmlType = { name: "f16", blockValues: 1, blockBytes: 2 };

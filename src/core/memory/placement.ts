@@ -142,10 +142,7 @@ function byName(
 export const maxDevices = 16;
 
 /** The devices a launch works with, in order. */
-export function usedDevices(
-  options: LaunchOptions,
-  available: readonly MemoryDevice[],
-): readonly PlacedDevice[] {
+function usedDevices(options: LaunchOptions, available: readonly MemoryDevice[]): readonly PlacedDevice[] {
   const wanted = options.devices;
   const chosen =
     wanted === undefined
@@ -159,7 +156,7 @@ export function usedDevices(
 }
 
 /** Number of layers `-ngl` asks for; the output counts as one. */
-export function offloadedLayers(options: LaunchOptions, blocks: number): number {
+function offloadedLayers(options: LaunchOptions, blocks: number): number {
   const wanted = options.gpuLayers;
   if (wanted === undefined || typeof wanted === "string" || wanted < 0) return blocks + 1;
   return Math.min(wanted, blocks + 1);

@@ -1,4 +1,4 @@
-import { sameBuild } from "./buildOf";
+import { sameBuild } from "../launch/builds";
 import { count, say } from "../text";
 import type { Text } from "../text";
 import { UserError } from "../userError";

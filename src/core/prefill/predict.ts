@@ -12,8 +12,6 @@ export interface PredictionQuery {
   readonly tokens: number;
   /** Tokens already in the cache. */
   readonly cached?: number;
-  /** Standard deviation of ln(time) between the day of the curve and today; see `sessionSpread`. */
-  readonly sessionSpread?: number;
 }
 
 /** Beyond this multiple of the probed depth no published series says how far off a line is. */
@@ -26,7 +24,7 @@ const widest = Math.log(10);
 
 /** Seconds to prefill, with the band that holds 8 times in 10, or why nobody can know. */
 export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
-  const { tokens, cached = 0, sessionSpread = 0 } = query;
+  const { tokens, cached = 0 } = query;
   if (curve.points.length === 0) {
     return { known: false, reason: say`The curve has no prefill measurement yet.` };
   }
@@ -57,7 +55,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   const reading = Math.max(step, secondsBetween(fit, cached, target));
   const seconds = (curve.overheadSeconds ?? 0) + reading;
   const { slow, fast } = band(fit, { cached, target, kneeProne });
-  const session = 1.2816 * Math.hypot(curve.spread ?? 0, sessionSpread);
+  const session = 1.2816 * (curve.spread ?? 0);
   if (Math.hypot(slow, session) > widest) {
     return {
       known: false,

@@ -23,8 +23,6 @@ export interface RepeatedPrompt {
   /** Tokens of the second prompt. */
   readonly promptTokens: number;
   readonly ubatch: number;
-  /** Where the last user message of the first prompt starts, if a chat template made one. */
-  readonly lastMessageStart?: number;
 }
 
 export interface Reread {
@@ -35,8 +33,9 @@ export interface Reread {
 /**
  * What llama-server reads again (`server-context.cpp`, seen on build 11669): the tokens behind the longest common
  * prefix; with recurrent state the tokens behind the nearest checkpoint, which are made at
- * `prompt end − (4 + ubatch)`, `prompt end − 4` and at the start of the last user message; with a sliding window the
- * prefix only counts while its end is still in the window's cells. At least one token is always read.
+ * `prompt end − (4 + ubatch)` and `prompt end − 4` (and at the start of the last user message, which of one message is the
+ * beginning); with a sliding window the prefix only counts while its end is still in the window's cells. At least one token
+ * is always read.
  */
 export function reread(question: RepeatedPrompt): Reread {
   const { memory, firstPromptTokens, promptTokens, ubatch } = question;
@@ -45,11 +44,9 @@ export function reread(question: RepeatedPrompt): Reread {
     const kept = Math.max(0, Math.min(cached, promptTokens - 1));
     return { cached: kept, tokens: promptTokens - kept };
   };
-  const checkpoints = [
-    firstPromptTokens - 4 - ubatch,
-    firstPromptTokens - 4,
-    question.lastMessageStart ?? -1,
-  ].filter((position) => position > 0 && position <= shared);
+  const checkpoints = [firstPromptTokens - 4 - ubatch, firstPromptTokens - 4].filter(
+    (position) => position > 0 && position <= shared,
+  );
   const nearest = largest(checkpoints, 0);
   switch (memory.kind) {
     case "plain":

@@ -50,7 +50,7 @@ export type FromPanel =
   /** A picture or a table goes to a file; `name` is the file's, without extension. */
   | { readonly type: "save"; readonly name: string; readonly files: readonly SavedFile[] };
 
-export const panelCommands = [
+const panelCommands = [
   "estimateWorkspace",
   "chooseServer",
   "chooseModel",

@@ -1,4 +1,4 @@
-export const savedExtensions = ["svg", "png", "csv", "md"] as const;
+const savedExtensions = ["svg", "png", "csv", "md"] as const;
 export type SavedExtension = (typeof savedExtensions)[number];
 
 /** One way of writing down what is saved; the reader chooses by the name of the file. */

@@ -4,7 +4,7 @@ import type { LiveMemory } from "../memory/devices/liveMemory";
 import type { Judged } from "../report/whatIf";
 
 /** What can be done with a change that was tried; nothing of it happens by itself. */
-export const whatIfActions = ["copyFlags", "putIntoPreset", "restartServer"] as const;
+const whatIfActions = ["copyFlags", "putIntoPreset", "restartServer"] as const;
 
 export type WhatIfAction = (typeof whatIfActions)[number];
 

@@ -1,6 +1,7 @@
 import { limitOfLaunch, limitOfServer, type RequestLimit } from "../acceptance/acceptance";
 import type { ServerFacts } from "../acceptance/serverFacts";
-import { buildNumber, slotContext } from "../launch/slotContext";
+import { buildNumber } from "../launch/builds";
+import { slotContext } from "../launch/slotContext";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { Clock } from "../clock";
 import type { FileSource, WalkOptions } from "../files/files";
@@ -134,7 +135,7 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
   const trained = valueOf(model)?.contextLength;
   if (server.known) {
     const { facts } = server.value;
-    const build = facts.build === undefined ? undefined : buildNumber(facts.build);
+    const build = buildNumber(facts.build);
     const planned = trained === undefined ? undefined : slotContext(launch, trained, build);
     const same = planned?.nCtxPerSlot === facts.nCtxPerSlot && planned.slots === facts.totalSlots;
     return known(limitOfServer(facts, same ? planned : undefined));
@@ -152,12 +153,7 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
 function knobsOfSituation({ server, model, launch, memory, budgets }: Situation): TryableOptions | undefined {
   if (!model.known || !memory.known || budgets === undefined) return undefined;
   const build = valueOf(server)?.facts.build;
-  return tryableOptions(
-    model.value,
-    launch,
-    memory.value,
-    build === undefined ? undefined : buildNumber(build),
-  );
+  return tryableOptions(model.value, launch, memory.value, buildNumber(build));
 }
 
 function modelSummary({ server, model }: Situation): Known<ModelSummary> {

@@ -1,4 +1,4 @@
-import { dropToFit, type DropAim, type DropPlan } from "../tokens/dropToFit";
+import { dropToFit, type DropPlan } from "../tokens/dropToFit";
 import type { FileKind } from "../files/fileKinds";
 import { packFile } from "../tokens/pack";
 import { isExact, type CountedFile } from "../tokens/tokenCount";
@@ -58,7 +58,7 @@ export interface ReportCandidate {
  * The smallest drop, among the files that are in the prompt, after which the prompt and the answer that was asked for fit
  * into one request. Undefined where nobody knows what a request may hold.
  */
-export function planDrop(report: GaugeReport, aim: DropAim): DropPlan<ReportCandidate> | undefined {
+export function planDrop(report: GaugeReport): DropPlan<ReportCandidate> | undefined {
   const { promptTokens, nCtxPerSlot, answerReserve } = report.acceptance;
   if (nCtxPerSlot === null) return undefined;
   const out = new Set(report.leftOut);
@@ -75,7 +75,7 @@ export function planDrop(report: GaugeReport, aim: DropAim): DropPlan<ReportCand
   const room = Math.max(0, nCtxPerSlot - Math.max(1, answerReserve));
   const spread = isExact(report.tokens.tokenizer) ? seamError : (report.tokens.tokenizer.relativeError ?? 0);
   const budget = promptTokens <= room && report.acceptance.exact ? room : Math.floor(room / (1 + spread));
-  return dropToFit(candidates, promptTokens, budget, aim);
+  return dropToFit(candidates, promptTokens, budget);
 }
 
 /** Tokens of headers and seams that go with a file, shared out by the length of its header. */

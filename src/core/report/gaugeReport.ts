@@ -17,7 +17,6 @@ import type { TryableOptions } from "./tryableOptions";
 export interface ModelSummary {
   readonly name: string;
   readonly architecture?: string;
-  readonly quantisation?: string;
   readonly contextLength?: number;
   readonly parameters?: number;
   readonly weightsBytes?: number;

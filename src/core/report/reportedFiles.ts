@@ -54,7 +54,7 @@ export class ReportedFiles {
 }
 
 /** The path itself, or one below it. */
-export function isUnder(path: string, root: string): boolean {
+function isUnder(path: string, root: string): boolean {
   if (path === root) return true;
   const separator = root.includes("\\") && !root.includes("/") ? "\\" : "/";
   return path.startsWith(/[\\/]$/.test(root) ? root : root + separator);

@@ -1,5 +1,6 @@
 import { limitOfLaunch } from "../acceptance/acceptance";
-import { buildNumber, slotContext } from "../launch/slotContext";
+import { buildNumber } from "../launch/builds";
+import { slotContext } from "../launch/slotContext";
 import { speedFlags } from "../llamaBench/benchArguments";
 import { known, unknown, valueOf, type Known } from "../known";
 import type { LaunchChange } from "../launch/launchChange";
@@ -33,7 +34,7 @@ export function whatIf(
   if (!model.known || budgets === undefined || report.knobs === undefined) return undefined;
   const launch: LaunchOptions = { ...situation.launch, ...change };
   const facts = valueOf(server)?.facts;
-  const build = facts?.build === undefined ? undefined : buildNumber(facts.build);
+  const build = buildNumber(facts?.build);
   const held = budgets.of(launch);
   const planned = slotContext(launch, model.value.contextLength, build);
   // -fit may reduce a context that was not asked for

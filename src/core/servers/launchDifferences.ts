@@ -1,5 +1,6 @@
 import type { ServerFacts } from "../acceptance/serverFacts";
-import { buildNumber, slotContext } from "../launch/slotContext";
+import { buildNumber } from "../launch/builds";
+import { slotContext } from "../launch/slotContext";
 import { count, say, type Text } from "../text";
 import type { LaunchOptions } from "../launch/launchOptions";
 
@@ -7,7 +8,7 @@ import type { LaunchOptions } from "../launch/launchOptions";
 export function launchDifferences(facts: ServerFacts, given: LaunchOptions): Text[] {
   const { model, build, nCtxPerSlot, totalSlots } = facts;
   if (model.nCtxTrain === undefined || model.nCtxTrain <= 0) return [];
-  const planned = slotContext(given, model.nCtxTrain, build === undefined ? undefined : buildNumber(build));
+  const planned = slotContext(given, model.nCtxTrain, buildNumber(build));
   const found: Text[] = [];
   if (planned.slots !== totalSlots) {
     found.push(

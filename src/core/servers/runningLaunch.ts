@@ -1,5 +1,6 @@
 import type { ServerFacts } from "../acceptance/serverFacts";
-import { autoSlots, buildNumber, slotContext } from "../launch/slotContext";
+import { buildNumber } from "../launch/builds";
+import { autoSlots, slotContext } from "../launch/slotContext";
 import type { LaunchOptions } from "../launch/launchOptions";
 
 /**
@@ -23,6 +24,6 @@ export function runningLaunch(facts: ServerFacts, given: LaunchOptions): LaunchO
 
 function agrees({ model, build, nCtxPerSlot, totalSlots }: ServerFacts, given: LaunchOptions): boolean {
   if (model.nCtxTrain === undefined) return false;
-  const planned = slotContext(given, model.nCtxTrain, build === undefined ? undefined : buildNumber(build));
+  const planned = slotContext(given, model.nCtxTrain, buildNumber(build));
   return planned.nCtxPerSlot === nCtxPerSlot && planned.slots === totalSlots;
 }

@@ -9,9 +9,6 @@ export interface DropCandidate {
   readonly kind?: FileKind;
 }
 
-/** `fewestTokens`: as little text as possible is lost; `fewestFiles`: as few decisions as possible. */
-export type DropAim = "fewestTokens" | "fewestFiles";
-
 export type DropPlan<T extends DropCandidate> =
   | { readonly kind: "fits" }
   /** Not even without any of the files. */
@@ -26,22 +23,21 @@ export type DropPlan<T extends DropCandidate> =
 
 /**
  * The smallest drop after which `total` tokens fit `budget`. Files nobody would miss go first: as long as the kinds of
- * least worth free enough, nothing of more worth is touched; among files of the last kind needed, and for
- * `fewestFiles` among all, the choice is the one that loses the fewest tokens.
+ * least worth free enough, nothing of more worth is touched; among files of the last kind needed, the choice is the one
+ * that loses the fewest tokens.
  * @param total of the whole prompt, what is not a candidate included.
  */
 export function dropToFit<T extends DropCandidate>(
   candidates: readonly T[],
   total: number,
   budget: number,
-  aim: DropAim,
 ): DropPlan<T> {
   const excess = total - budget;
   if (excess <= 0) return { kind: "fits" };
   const useful = candidates.filter(({ tokens }) => tokens > 0);
   const all = sumOf(useful);
   if (all < excess) return { kind: "impossible", tokensLeft: total - all };
-  const dropped = aim === "fewestTokens" ? byWorth(useful, excess) : byNumber(useful, excess);
+  const dropped = byWorth(useful, excess);
   dropped.sort((a, b) => worthOf(a.kind) - worthOf(b.kind) || b.tokens - a.tokens);
   const tokensDropped = sumOf(dropped);
   return { kind: "drop", files: dropped, tokensDropped, tokensLeft: total - tokensDropped };
@@ -72,38 +68,6 @@ function withoutSpare<T extends DropCandidate>(dropped: T[], excess: number): T[
     spare -= file.tokens;
   }
   return dropped.filter((file) => !kept.has(file));
-}
-
-/** So many files to drop are no decision one by one any more. */
-const maxExchanges = 256;
-
-/** The least number of files that frees enough; among such choices files of less worth, then fewer tokens. */
-function byNumber<T extends DropCandidate>(candidates: readonly T[], excess: number): T[] {
-  const largest = [...candidates].sort((a, b) => b.tokens - a.tokens);
-  let need = 0;
-  for (let sum = 0; sum < excess; need++) sum += largest[need]?.tokens ?? Infinity;
-  const chosen = largest.slice(0, need);
-  // Exchange each, beginning with the most worthy, for the least worthy and then smallest that still frees enough.
-  const spareFirst = [...candidates].sort((a, b) => worthOf(a.kind) - worthOf(b.kind) || a.tokens - b.tokens);
-  const taken = new Set(chosen);
-  if (need > maxExchanges) return chosen;
-  let freed = sumOf(chosen);
-  for (const file of [...chosen].sort((a, b) => worthOf(b.kind) - worthOf(a.kind) || a.tokens - b.tokens)) {
-    const required = excess - (freed - file.tokens);
-    const better = spareFirst.find(
-      (other) => !taken.has(other) && other.tokens >= required && isBetter(other, file),
-    );
-    if (better === undefined) continue;
-    taken.delete(file);
-    taken.add(better);
-    freed += better.tokens - file.tokens;
-  }
-  return Array.from(taken);
-}
-
-function isBetter(a: DropCandidate, b: DropCandidate): boolean {
-  const difference = worthOf(a.kind) - worthOf(b.kind);
-  return difference < 0 || (difference === 0 && a.tokens < b.tokens);
 }
 
 const exactWork = 20_000_000;

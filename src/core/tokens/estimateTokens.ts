@@ -39,25 +39,15 @@ const weights: Record<FeatureName, number> = {
 };
 
 /**
- * Half-width of the estimate of a folder, relative: on files not used for the fit the total was off by +9 % (gpt-oss) to
+ * Half-width of the estimate of a folder, relative; single files may be off by 0.4 (95 % of them), most by 0.2. On files not used for the fit the total was off by +9 % (gpt-oss) to
  * -7 % (Gemma 3) and -23 % (Llama 2, 32 000 tokens). "Bytes / 4" is off by -13 % to -39 % there.
  */
-export const assumedTotalError = 0.25;
-
-/** Half-width for one file: 95 % of them lie within it for each of the vocabularies above, most within 0.2. */
-export const assumedFileError = 0.4;
+const assumedTotalError = 0.25;
 
 /** Characters looked at between two looks at the signal; a few milliseconds. */
 const sliceLength = 1 << 17;
 
-/** Tokens the text would have in a typical vocabulary; see `assumedTotalError` for how far off that may be. */
-export function estimateTokens(text: string): number {
-  const features = new Float64Array(featureNames.length);
-  addFeatures(text, 0, text.length, features);
-  return weighted(features, text);
-}
-
-/** Counts without any vocabulary, for when there is neither a server nor a model. */
+/** Tokens the text would have in a typical vocabulary: counts without any, for when there is neither a server nor a model. */
 export function assumedTokenizer(pause?: () => Promise<void>): Tokenizer {
   let untilPause = sliceLength;
 

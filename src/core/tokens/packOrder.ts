@@ -23,7 +23,7 @@ const introductions =
   /^(readme(\..*)?|package\.json|cargo\.toml|pyproject\.toml|go\.mod|cmakelists\.txt|makefile)$/i;
 
 /** Readme and manifest say what a project is and come before its sources; marked files come after by their worth. */
-export function importance(label: string): number {
+function importance(label: string): number {
   const name = label.slice(label.lastIndexOf("/") + 1);
   const worth = worthOf(kindOfName(label)?.kind);
   return worth === 1 && introductions.test(name) ? 2 : worth;

@@ -7,7 +7,7 @@ import {
   type IgnoreMatch,
 } from "../../core/files/ignoreRules";
 
-export const ownIgnoreFile = ".llamagaugeignore";
+const ownIgnoreFile = ".llamagaugeignore";
 
 const maxIgnoreFileBytes = 1024 * 1024;
 

@@ -28,8 +28,6 @@ export interface BenchProbeRequest {
   readonly depths?: readonly number[];
   /** Deepest position that is of use; the context by default. */
   readonly maxDepth?: number;
-  /** Memory a second copy of the model needs beside what runs, where it was computed; else the size of its file. */
-  readonly neededBytes?: number;
   /** Called before the long part starts, with what it will cost. */
   readonly onPlan?: (plan: BenchPlan) => void;
   readonly onProgress?: (progress: ProbeProgress) => void;
@@ -50,7 +48,7 @@ export async function runBenchProbe(request: BenchProbeRequest, signal: AbortSig
   const monitor = startMonitor({ intervalSeconds: 1, usesCpu: true });
   try {
     await monitor.baseline(baselineSamples, signal);
-    await refuseSecondCopy(request, monitor);
+    await refuseWhatHasNoRoom(request, monitor);
     request.onProgress?.({ phase: "feasibility", share: 0, remainingSeconds: budgetSeconds, depth: 0 });
     const first = await feasibility(request, monitor, budgetSeconds, signal);
     if (first.run.cancelled) signal.throwIfAborted();
@@ -64,19 +62,15 @@ export async function runBenchProbe(request: BenchProbeRequest, signal: AbortSig
   }
 }
 
-async function refuseSecondCopy(
-  { options, neededBytes }: BenchProbeRequest,
-  monitor: Monitor,
-): Promise<void> {
+async function refuseWhatHasNoRoom({ options }: BenchProbeRequest, monitor: Monitor): Promise<void> {
   const free = monitor.freeMemoryBytes;
-  const size =
+  const needed =
     options.model === undefined
       ? undefined
       : await stat(options.model).then(
           (s) => s.size,
           () => undefined,
         );
-  const needed = neededBytes ?? size;
   if (free === undefined || needed === undefined || needed <= free) return;
   throw new UserError(
     "tooLarge",

@@ -8,7 +8,7 @@ import { thisHome, type HomeOf } from "../gguf/modelFinderPlaces";
 const maxBytes = 2 ** 20;
 
 /** Where programs of llama.cpp look for settings that hold for all of them; the later counts (common/arg.cpp). */
-export function configFiles({ platform, home, env }: HomeOf): readonly string[] {
+function configFiles({ platform, home, env }: HomeOf): readonly string[] {
   const set = (name: string): string | undefined => (env[name] === "" ? undefined : env[name]);
   if (platform === "win32") {
     const folders = [set("PROGRAMDATA"), set("APPDATA")];

@@ -64,7 +64,7 @@ export function costLayout(
 }
 
 /** Mean cost of every measured span at its middle, or of every measured generation. */
-export function measuredCosts(
+function measuredCosts(
   { points, generation }: DepthCurve,
   kind: CostKind,
 ): readonly { readonly depth: number; readonly secondsPerToken: number }[] {

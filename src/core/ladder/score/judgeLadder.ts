@@ -61,7 +61,7 @@ const mayBeUnseen: ReadonlySet<CriterionName> = new Set(["memory", "monitor"]);
 const isScored = (step: LadderStep): boolean =>
   step.failure === undefined && step.invalid === undefined && step.canaries !== undefined;
 
-export const correctOf = (step: LadderStep): number =>
+const correctOf = (step: LadderStep): number =>
   (step.canaries ?? []).filter((canary) => canary.outcome === "correct").length;
 
 function completeRuns(runs: readonly LadderStep[], wanted: number): CriterionResult {

@@ -59,6 +59,7 @@ export interface LadderStep {
   readonly cachedTokens?: number;
   /** Time the server needed for the tokens that were not cached. */
   readonly prefillSeconds?: number;
+  /** For readers of the file. */
   readonly prefillTokensPerSecond?: number;
   readonly generationTokensPerSecond?: number;
   readonly points?: readonly CurvePoint[];
@@ -68,6 +69,7 @@ export interface LadderStep {
   readonly constraints?: readonly (ConstraintResult & { readonly position: number })[];
   /** Why the code answer says nothing about the constraints, which then are absent. */
   readonly constraintInvalid?: InvalidReason;
+  /** For readers of the file: the module the constraints were asked of. */
   readonly constraintModule?: string;
   readonly answer?: string;
   readonly constraintAnswer?: string;

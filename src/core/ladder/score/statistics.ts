@@ -1,5 +1,5 @@
 /** P(X ≥ k) of n trials with chance p each. */
-export function chanceOfAtLeast(k: number, n: number, p: number): number {
+function chanceOfAtLeast(k: number, n: number, p: number): number {
   if (k <= 0) return 1;
   if (k > n || p <= 0) return 0;
   if (p >= 1) return 1;
@@ -9,7 +9,7 @@ export function chanceOfAtLeast(k: number, n: number, p: number): number {
   return Math.min(1, sum);
 }
 
-export function chanceOf(k: number, n: number, p: number): number {
+function chanceOf(k: number, n: number, p: number): number {
   if (p <= 0) return k === 0 ? 1 : 0;
   if (p >= 1) return k === n ? 1 : 0;
   return Math.exp(logChoose(n, k) + k * Math.log(p) + (n - k) * Math.log1p(-p));

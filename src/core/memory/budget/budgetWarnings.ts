@@ -1,3 +1,4 @@
+import { buildHas } from "../../launch/builds";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
@@ -34,9 +35,6 @@ export function budgetWarnings(
 
 type Warn = (code: string, message: Text) => void;
 
-/** A quantised V turns `-fa auto` on instead of failing. */
-const firstBuildWithForcedFlash = 10_206;
-
 function cacheTypeWarnings(
   model: Model,
   options: LaunchOptions,
@@ -61,12 +59,7 @@ function cacheTypeWarnings(
       "quantisedVWithoutFlashAttention",
       say`A ${typeV.name} V cache needs flash attention: with -fa off the server stops with "quantized V cache requires flash_attn to be enabled".`,
     );
-  } else if (
-    isStoredInBlocks(typeV) &&
-    options.flashAttn !== "on" &&
-    build !== undefined &&
-    build < firstBuildWithForcedFlash
-  ) {
+  } else if (isStoredInBlocks(typeV) && options.flashAttn !== "on" && !buildHas(build, "forcedFlash")) {
     warn(
       "quantisedVNeedsFlashOn",
       say`This build of llama.cpp may reject a ${typeV.name} V cache while -fa is auto: write -fa on.`,

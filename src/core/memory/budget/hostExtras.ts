@@ -1,3 +1,4 @@
+import { buildHas } from "../../launch/builds";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { count, say } from "../../text";
@@ -6,9 +7,6 @@ import type { HostExtra } from "./memoryReport";
 
 const defaultPromptCacheMiB = 8192;
 const defaultCheckpoints = 32;
-/** Builds that brought them: the prompt cache in host memory and context checkpoints. */
-const firstBuildWithPromptCache = 6723;
-const firstBuildWithCheckpoints = 6685;
 
 /** Host memory beside llama.cpp's own accounting: logits handed out, prompt cache, context checkpoints. */
 export function hostExtras(
@@ -18,7 +16,6 @@ export function hostExtras(
   checkpointBytes: number,
   build: number | undefined,
 ): readonly HostExtra[] {
-  const since = (first: number): boolean => build === undefined || build >= first;
   const extras: HostExtra[] = [
     {
       kind: "output",
@@ -31,7 +28,7 @@ export function hostExtras(
     },
   ];
   const cacheRam = options.cacheRam ?? defaultPromptCacheMiB;
-  if (cacheRam > 0 && since(firstBuildWithPromptCache)) {
+  if (cacheRam > 0 && buildHas(build, "promptCache")) {
     extras.push({
       kind: "promptCache",
       bytes: cacheRam * 2 ** 20,
@@ -40,7 +37,7 @@ export function hostExtras(
     });
   }
   const checkpoints = options.ctxCheckpoints ?? defaultCheckpoints;
-  if (checkpoints > 0 && checkpointBytes > 0 && since(firstBuildWithCheckpoints)) {
+  if (checkpoints > 0 && checkpointBytes > 0 && buildHas(build, "checkpoints")) {
     extras.push({
       kind: "checkpoints",
       bytes: checkpoints * plan.slot.slots * checkpointBytes,

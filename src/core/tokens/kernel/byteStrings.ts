@@ -8,7 +8,7 @@ export function hashBytes(bytes: Uint8Array, start: number, end: number, seed = 
 export const hashSeed = 0x811c9dc5 | 0;
 
 /** Open addressing wants the high bits mixed into the low ones. */
-export const mixHash = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+const mixHash = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
 
 /** Plain arrays a table is made of: they can be stored, shared between threads and taken up again. */
 export interface ByteStringArrays {

@@ -1,6 +1,5 @@
-import type { TokenizerSpec } from "../../model/tokenizerSpec";
 import { bpeTokenizer } from "./bpeTokenizer";
-import { compileVocabulary, type CompiledVocabulary } from "./compiledVocabulary";
+import type { CompiledVocabulary } from "./compiledVocabulary";
 import { awayFromBroken } from "../preTokenizers/cuts";
 import { RwkvTokenizer } from "./rwkvTokenizer";
 import { SpecialPartition } from "./specialPartition";
@@ -40,9 +39,6 @@ export interface Kernel {
   /** Tokens of the pieces' concatenation, which is never built. */
   countPieces(pieces: Iterable<TextPiece>, options?: PiecesOptions): number;
 }
-
-/** @throws UserError for a tokenizer that is not known or a vocabulary that is broken. */
-export const createTokenizerFrom = (spec: TokenizerSpec): Kernel => tokenizerOf(compileVocabulary(spec));
 
 export const tokenizerOf = (vocabulary: CompiledVocabulary): Kernel => new VocabularyKernel(vocabulary);
 

@@ -221,4 +221,4 @@ interface Piece {
 const strip = attribute.leftStrip | attribute.rightStrip;
 
 /** C's `isspace`. */
-export const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+const isBlank = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);

@@ -93,7 +93,7 @@ export function spaces(
 export const enders = (digitsFirst: boolean): number => (digitsFirst ? number : 0);
 
 /** The characters neither white space, letter nor number that words are not made of. */
-export const symbols = mark | punctuation | symbol | other;
+const symbols = mark | punctuation | symbol | other;
 
 /**
  * The end of most patterns, ` ?[^\s\p{L}\p{N}]+TAIL|\s*[\r\n]+|\s+(?!\S)|\s+`, for a character of the class `kind` that is

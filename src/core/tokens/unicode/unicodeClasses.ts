@@ -10,7 +10,7 @@ export const symbol = 32;
 export const other = 64;
 export const kanaOrHan = 128;
 
-export const codePoints = 0x110000;
+const codePoints = 0x110000;
 
 const bits: Readonly<Record<string, number>> = {
   L: letter,

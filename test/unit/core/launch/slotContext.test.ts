@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildNumber, slotContext, type SlotContext } from "../../../../src/core/launch/slotContext";
+import { slotContext, type SlotContext } from "../../../../src/core/launch/slotContext";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
 
 const train = 131_072;
@@ -65,17 +65,5 @@ describe("older builds", () => {
   it("do not pad before b6975", () => {
     expect(slotContext({ ctxSize: 5000, parallel: 1 }, train, 6974).nCtxPerSlot).toBe(5000);
     expect(slotContext({ ctxSize: 5000, parallel: 1 }, train, 6975).nCtxPerSlot).toBe(5120);
-  });
-});
-
-describe("buildNumber", () => {
-  it.each([
-    ["b11669-Debian", 11_669],
-    ["b7433-abc1234", 7433],
-    ["11669", 11_669],
-    ["unknown", undefined],
-    ["", undefined],
-  ])("of %j is %s", (info, expected) => {
-    expect(buildNumber(info)).toBe(expected);
   });
 });

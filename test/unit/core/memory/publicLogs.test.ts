@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildNumber } from "../../../../src/core/launch/slotContext";
+import { buildNumber } from "../../../../src/core/launch/builds";
 import { contextPlan } from "../../../../src/core/memory/contextPlan";
 import { kvCaches } from "../../../../src/core/memory/kvCache";
 import { breakdown } from "../../../../src/core/memory/budget/breakdown";
@@ -59,7 +59,7 @@ describe("compute buffers printed in public logs of one device that takes all la
       const [, realHost] = compute.find(([device]) => /host|cpu/i.test(device)) ?? [];
       const devices = [{ name, freeBytes: 2 ** 50 }];
       const options = { ...optionsOfCase(each), fit: false, gpuLayers: "all" as const };
-      const build = buildNumber(each.build ?? "");
+      const build = buildNumber(each.build);
       const { rows } = breakdown(modelOfCase(each), options, devices, build === undefined ? {} : { build });
       const [device, host] = rows.map((row) => row.compute);
       expect((device?.low ?? 0) / MiB).toBeLessThanOrEqual(real ?? 0);

@@ -153,12 +153,12 @@ describe("prediction", () => {
     expect(seconds(predict(curve, { tokens: 4, cached: 8192 }))).toBeGreaterThan(0.5 + 0.075);
   });
 
-  it("widens the band with distance, with the spread of the session and with an older curve", () => {
+  it("widens the band with distance and with the spread of the curve", () => {
     const width = (p: Prediction): number => (p.known ? p.highSeconds / p.lowSeconds : Number.NaN);
     const near = width(predict(curve, { tokens: 16384 }));
     expect(width(predict(curve, { tokens: 65536 }))).toBeGreaterThan(near);
     expect(width(predict({ ...curve, spread: 0.05 }, { tokens: 16384 }))).toBeGreaterThan(near);
-    expect(width(predict(curve, { tokens: 16384, sessionSpread: 0.14 }))).toBeGreaterThan(1.4);
+    expect(width(predict({ ...curve, spread: 0.14 }, { tokens: 16384 }))).toBeGreaterThan(1.4);
   });
 
   it("does not believe a first span that costs more than deeper ones", () => {

@@ -29,19 +29,6 @@ describe("what a second question makes the server read again", () => {
     expect(answer.tokens).toBe(expected);
     expect(answer.cached + answer.tokens).toBe(prompt.promptTokens);
   });
-
-  it("keeps recurrent state at the start of the last user message", () => {
-    // 3456 tokens in two messages, the second of 933: seen on the same build.
-    const answer = reread({
-      memory: recurrent,
-      firstPromptTokens: 3456,
-      sharedTokens: 2600,
-      promptTokens: 3456,
-      ubatch: 512,
-      lastMessageStart: 3456 - 933,
-    });
-    expect(answer.tokens).toBe(933);
-  });
 });
 
 describe("another question about the same text", () => {

@@ -68,7 +68,7 @@ describe("planDrop", () => {
         ? { ...counted, mark: { kind: "lock", evidence: say`lock` } as const }
         : counted,
     );
-    const plan = planDrop({ ...report, tokens: { ...report.tokens, files: marked } }, "fewestTokens");
+    const plan = planDrop({ ...report, tokens: { ...report.tokens, files: marked } });
     if (plan?.kind !== "drop") throw new Error(`planned ${plan?.kind}`);
     expect(plan.files[0]?.label).toBe("package-lock.json");
     expect(plan.tokensLeft).toBeLessThanOrEqual(16_384 - 2048);
@@ -78,15 +78,15 @@ describe("planDrop", () => {
   });
 
   it("has nothing to drop where it fits, and no answer without a limit", () => {
-    expect(planDrop(sampleReport(), "fewestTokens")).toEqual({ kind: "fits" });
+    expect(planDrop(sampleReport())).toEqual({ kind: "fits" });
     const { acceptance } = sampleReport();
     const unlimited = sampleReport({ acceptance: { ...acceptance, nCtxPerSlot: null, accepted: null } });
-    expect(planDrop(unlimited, "fewestTokens")).toBeUndefined();
+    expect(planDrop(unlimited)).toBeUndefined();
   });
 
   it("looks only at files that are still in the prompt", () => {
     const report = without(tooLong(), "src/server/server.cpp");
-    const plan = planDrop(report, "fewestTokens");
+    const plan = planDrop(report);
     const labels = plan?.kind === "drop" ? plan.files.map(({ label }) => label) : [];
     expect(labels).not.toContain("src/server/server.cpp");
   });

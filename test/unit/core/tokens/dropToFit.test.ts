@@ -13,12 +13,8 @@ const candidate = (label: string, tokens: number, kind?: DropCandidate["kind"]):
 const sum = (files: readonly DropCandidate[]): number =>
   files.reduce((total, { tokens }) => total + tokens, 0);
 
-function dropped(
-  files: readonly DropCandidate[],
-  excess: number,
-  aim: "fewestTokens" | "fewestFiles",
-): readonly DropCandidate[] {
-  const plan = dropToFit(files, 1_000_000 + excess, 1_000_000, aim);
+function dropped(files: readonly DropCandidate[], excess: number): readonly DropCandidate[] {
+  const plan = dropToFit(files, 1_000_000 + excess, 1_000_000);
   if (plan.kind !== "drop") throw new Error(plan.kind);
   expect(plan.tokensDropped).toBe(sum(plan.files));
   expect(plan.tokensLeft).toBe(1_000_000 + excess - plan.tokensDropped);
@@ -29,11 +25,11 @@ function dropped(
 
 describe("dropToFit", () => {
   it("has nothing to do where everything fits, to the token", () => {
-    expect(dropToFit([candidate("a", 5)], 100, 100, "fewestTokens")).toEqual({ kind: "fits" });
+    expect(dropToFit([candidate("a", 5)], 100, 100)).toEqual({ kind: "fits" });
   });
 
   it("says so where even without the files it would not fit", () => {
-    const plan = dropToFit([candidate("a", 5), candidate("b", 7)], 100, 80, "fewestFiles");
+    const plan = dropToFit([candidate("a", 5), candidate("b", 7)], 100, 80);
     expect(plan).toEqual({ kind: "impossible", tokensLeft: 88 });
   });
 
@@ -44,27 +40,13 @@ describe("dropToFit", () => {
       candidate("api.pb.go", 700, "generated"),
       candidate("a.test.ts", 300, "test"),
     ];
-    expect(dropped(files, 800, "fewestTokens").map(({ label }) => label)).toEqual(["package-lock.json"]);
-    expect(dropped(files, 5600, "fewestTokens").map(({ label }) => label)).toEqual([
-      "package-lock.json",
-      "api.pb.go",
-    ]);
-    expect(dropped(files, 5900, "fewestTokens").map(({ label }) => label)).toEqual([
+    expect(dropped(files, 800).map(({ label }) => label)).toEqual(["package-lock.json"]);
+    expect(dropped(files, 5600).map(({ label }) => label)).toEqual(["package-lock.json", "api.pb.go"]);
+    expect(dropped(files, 5900).map(({ label }) => label)).toEqual([
       "package-lock.json",
       "api.pb.go",
       "a.test.ts",
     ]);
-  });
-
-  it("drops as few files as can be, of the least worth among equals", () => {
-    const files = [
-      candidate("a", 500),
-      candidate("b", 500, "data"),
-      candidate("c", 400),
-      candidate("d", 100),
-    ];
-    expect(dropped(files, 450, "fewestFiles").map(({ label }) => label)).toEqual(["b"]);
-    expect(dropped(files, 850, "fewestFiles").map(({ label }) => label)).toEqual(["b", "c"]);
   });
 
   it("equals trying every choice, over random small folders", () => {
@@ -77,10 +59,7 @@ describe("dropToFit", () => {
       const choices = Array.from({ length: 2 ** files.length }, (_, bits) =>
         files.filter((_, at) => (bits >> at) & 1),
       ).filter((choice) => sum(choice) >= excess);
-      expect(sum(dropped(files, excess, "fewestTokens"))).toBe(Math.min(...choices.map(sum)));
-      expect(dropped(files, excess, "fewestFiles")).toHaveLength(
-        Math.min(...choices.map(({ length }) => length)),
-      );
+      expect(sum(dropped(files, excess))).toBe(Math.min(...choices.map(sum)));
     }
   });
 
@@ -92,7 +71,7 @@ describe("dropToFit", () => {
         candidate(`f${at}`, 1 + random.below(500), random.pick(kinds)),
       );
       const excess = 1 + random.below(sum(files));
-      const most = Math.max(...dropped(files, excess, "fewestTokens").map(({ kind }) => worthOf(kind)));
+      const most = Math.max(...dropped(files, excess).map(({ kind }) => worthOf(kind)));
       expect(sum(files.filter(({ kind }) => worthOf(kind) < most))).toBeLessThan(excess);
     }
   });
@@ -103,8 +82,7 @@ describe("dropToFit", () => {
       Array.from({ length: count }, (_, at) => candidate(`f${at}`, 1 + random.below(4000)));
     const drop = (files: ReturnType<typeof candidate>[]): void => {
       const excess = 1000 * files.length;
-      expect(sum(dropped(files, excess, "fewestTokens")) - excess).toBeLessThan(100);
-      expect(dropped(files, excess, "fewestFiles").length).toBeLessThan(files.length / 2);
+      expect(sum(dropped(files, excess)) - excess).toBeLessThan(100);
     };
     expect(growth(filesOf, drop, 50_000)).toBeLessThan(4);
   });

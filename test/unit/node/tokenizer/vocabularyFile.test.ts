@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packedAt, packedCount } from "../../../../src/core/model/tokenizerSpec";
-import { createTokenizerFrom } from "../../../../src/core/tokens/kernel/kernel";
+import { createTokenizerFrom } from "../../../support/kernelOf";
 import { UserError } from "../../../../src/core/userError";
 import { readVocabulary } from "../../../../src/node/tokenizer/vocabularyFile";
 import {
