@@ -118,7 +118,7 @@ describe("in a trusted workspace", () => {
   it("an error, with the words of a server", async () => {
     server.tokenize = "refuse";
     await workbench.runCommand("Llama Gauge: Estimate Workspace");
-    await staysText("error", toast("refused"));
+    await staysText("error", toast("rejected"));
     await workbench.closeNotifications();
   });
 
