@@ -3,7 +3,8 @@ import { serverCurveKey } from "../core/bench/serverCurveKey";
 import { valueOf } from "../core/known";
 import { readFacts, type ReadFacts } from "../core/ladder/diagnosis/diagnosisFacts";
 import type { LadderPlan } from "../core/ladder/plan/plan";
-import type { PlanProblem } from "../core/ladder/plan/planProblem";
+import { parsePlan } from "../core/ladder/plan/parsePlan";
+import { planProblem, type PlanProblem } from "../core/ladder/plan/planProblem";
 import { planTextFor } from "../core/ladder/plan/planText";
 import { comparisonMarkdown } from "../core/ladder/report/comparisonMarkdown";
 import { compareLadders } from "../core/ladder/report/compareLadders";
@@ -19,7 +20,6 @@ import type { LadderRecord } from "../core/ladder/score/record";
 import { explainLog } from "../core/logs/explainLog";
 import type { Situation } from "../core/report/situation";
 import { earlierOf, ladderId, LadderLibrary, type KeptLadder } from "../node/ladder/ladderLibrary";
-import { parsePlanText, planProblem } from "../node/ladder/ladderPlanFile";
 import { logTail } from "../node/llamaServer/serverStart";
 import type { AppHost } from "./app";
 import { HistoryStore } from "./historyStore";
@@ -76,7 +76,7 @@ export class Ladders {
 
   /** The newest ladder of exactly this plan. @throws UserError where it is none */
   async samePlan(text: string, signal: AbortSignal): Promise<ShownLadder | undefined> {
-    const hash = planHashOf(parsePlanText(text));
+    const hash = planHashOf(parsePlan(text));
     const kept = await this.#library.list(signal);
     const found = kept.find(({ record }) => record.header.planHash === hash);
     return found && shown(found, kept);
@@ -180,7 +180,7 @@ export class Ladders {
     readonly planFolder?: string;
     readonly label?: string;
   }> {
-    if (wanted.kind === "new") return { ...wanted, plan: parsePlanText(wanted.text) };
+    if (wanted.kind === "new") return { ...wanted, plan: parsePlan(wanted.text) };
     const { id, record } = await this.#library.get(wanted.id, signal);
     const { plan, planFolder, label } = record.header;
     return {

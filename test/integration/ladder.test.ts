@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatText } from "../../src/core/format";
 import { ladderReport } from "../../src/core/ladder/report/ladderReport";
 import type { LadderRecord, LadderStep } from "../../src/core/ladder/score/record";
-import { parsePlanText } from "../../src/node/ladder/ladderPlanFile";
+import { parsePlan } from "../../src/core/ladder/plan/parsePlan";
 import { HistoryStore } from "../../src/app/historyStore";
 import { runLadder, type LadderRequest } from "../../src/app/ladderRun";
 import { LadderServer } from "../../src/node/ladder/ladderServer";
@@ -48,7 +48,7 @@ criteria: ${criteria}
 function request(url: string, plan: string, more: Partial<LadderRequest> = {}): LadderRequest {
   return {
     url,
-    plan: parsePlanText(plan),
+    plan: parsePlan(plan),
     planFolder: folder,
     tool: "test",
     now: Date.now,
@@ -207,7 +207,7 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
     ).toBe(3);
 
     const printed = await runCli(["ladder", "--server", recalling.url, "--print-plan"]);
-    expect(parsePlanText(printed.stdout).rungs.at(-1)).toBeLessThan(4096);
+    expect(parsePlan(printed.stdout).rungs.at(-1)).toBeLessThan(4096);
   }, 240_000);
 
   it("goes on where a kill -9 ended it, without repeating a rung", async () => {

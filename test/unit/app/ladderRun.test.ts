@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { formatText } from "../../../src/core/format";
 import { ladderReport } from "../../../src/core/ladder/report/ladderReport";
 import type { LadderRecord } from "../../../src/core/ladder/score/record";
-import { parsePlanText } from "../../../src/node/ladder/ladderPlanFile";
+import { parsePlan } from "../../../src/core/ladder/plan/parsePlan";
 import { runLadder, type LadderRequest } from "../../../src/app/ladderRun";
 import { LadderStore } from "../../../src/node/ladder/ladderStore";
 import { recallAll, startAnsweringServer as server } from "../../support/recallingServer";
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 async function run(started: StubServer, more: Partial<LadderRequest> = {}): Promise<LadderRecord> {
   stub = started;
-  const plan = parsePlanText(planText);
+  const plan = parsePlan(planText);
   return runLadder(
     { url: started.url, plan, planFolder: folder, tool: "t", now: Date.now, lookSeconds: 0.05, ...more },
     signal,
@@ -241,7 +241,7 @@ describe("the record", () => {
     await mkdir(text);
     const file = path.join(text, "a.md");
     await writeFile(file, "Some plain words of a note, again and again.\n".repeat(400));
-    const plan = parsePlanText(`${planText}filler: { folder: ./text }\n`);
+    const plan = parsePlan(`${planText}filler: { folder: ./text }\n`);
     await run(await all(), { out, plan });
     await stub?.close();
     const record = path.join(out, "ladder.jsonl");
@@ -264,7 +264,7 @@ describe("the record", () => {
     await writeFile(path.join(docs, ".env"), "TOKEN=abc\n".repeat(1000));
     await writeFile(path.join(docs, "key.txt"), `-----BEGIN RSA PRIVATE KEY-----\n${"x\n".repeat(5000)}`);
     await writeFile(path.join(docs, "image.bin"), Buffer.alloc(50_000));
-    const plan = parsePlanText(`${planText}filler: { folder: docs }\n`);
+    const plan = parsePlan(`${planText}filler: { folder: docs }\n`);
     await expect(run(await all(), { plan })).rejects.toThrow(/has no text: 3 files/);
     await stub?.close();
     await writeFile(path.join(docs, "notes.md"), "Plain words of a small file.\n".repeat(20));

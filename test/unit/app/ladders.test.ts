@@ -8,7 +8,7 @@ import { Ladders, runLadderAndRemember } from "../../../src/app/ladders";
 import { known } from "../../../src/core/known";
 import type { LadderProgress, ShownLadder } from "../../../src/core/ladder/report/shownLadder";
 import type { Situation } from "../../../src/core/report/situation";
-import { parsePlanText } from "../../../src/node/ladder/ladderPlanFile";
+import { parsePlan } from "../../../src/core/ladder/plan/parsePlan";
 import { recallAll, startAnsweringServer } from "../../support/recallingServer";
 import { sampleSituation, serverAt } from "../../support/sampleSituation";
 import { goodReplies, sendJson, type StubServer } from "../../support/stubServer";
@@ -147,7 +147,7 @@ describe("a ladder of the editor", () => {
 describe("a ladder of the command line", () => {
   const request = (out: string): Parameters<typeof runLadderAndRemember>[0] => ({
     url: stub.url,
-    plan: parsePlanText(planText),
+    plan: parsePlan(planText),
     planFolder: folder,
     out,
     tool: "llama-gauge",

@@ -1,7 +1,7 @@
+import { LineCounter, parseDocument } from "yaml";
 import { count, percent, say } from "../../text";
-import { defaultCriteria, defaultPlan, positionsAt, targetOf } from "./plan";
+import { defaultCriteria, defaultPlan, positionsAt, targetOf, tokensPerCanary } from "./plan";
 import type { CanaryPlan, FillerPlan, LadderCriteria, LadderPlan } from "./plan";
-import type { PlanNode } from "./planNode";
 import { planError, PlanReader } from "./planReader";
 import { smallest } from "../../lists";
 
@@ -28,15 +28,13 @@ const criteriaFields = [
   "memoryMarginPercent",
   "monitor",
 ];
-/** A canary's line, its twin's and its part of the question, in tokens of a usual vocabulary. */
-export const tokensPerCanary = { line: 32, question: 18 } as const;
 const constraintTokens = 400;
 const maxTokens = 16_777_216;
 const MiB = 2 ** 20;
 
-/** A plan file's content as a plan. Fails with `invalidInput`, naming line, field and remedy. */
-export function parsePlan(document: PlanNode): LadderPlan {
-  const root = new PlanReader(document, "", fields);
+/** A plan from its text in YAML (or JSON, which is YAML). Fails with `PlanError`, naming line, field and remedy. */
+export function parsePlan(text: string): LadderPlan {
+  const root = readDocument(text);
   const rungs = readRungs(root);
   const first = rungs[0] ?? 0;
   const canaries = readCanaries(root);
@@ -51,10 +49,7 @@ export function parsePlan(document: PlanNode): LadderPlan {
     );
   }
   const repetitions = root.number("repetitions", { least: 1, most: 20 }) ?? defaultPlan.repetitions;
-  const limits =
-    root.node("limits") === undefined
-      ? undefined
-      : new PlanReader(must(root, "limits"), "limits", limitNames);
+  const limits = root.map("limits", ["rungSeconds", "totalSeconds"]);
   const plan: LadderPlan = {
     rungs,
     baseTokens: Math.floor(baseTokens),
@@ -77,12 +72,27 @@ export function parsePlan(document: PlanNode): LadderPlan {
   return plan;
 }
 
-const limitNames = ["rungSeconds", "totalSeconds"];
-
-function must(reader: PlanReader, name: string): PlanNode {
-  const node = reader.node(name);
-  if (node === undefined) throw reader.fail(name, say`this field is missing.`, say`Add it.`);
-  return node;
+function readDocument(text: string): PlanReader {
+  const lines = new LineCounter();
+  const { contents, errors } = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: "silent",
+  });
+  const [error] = errors;
+  if (error !== undefined) {
+    throw planError(
+      lines.linePos(error.pos[0]).line,
+      "plan",
+      say`this is not YAML: ${error.message}.`,
+      say`Correct the line; the cause is usually indentation or brackets.`,
+    );
+  }
+  if (contents === null) {
+    throw planError(1, "plan", say`the file is empty.`, say`Start with rungs: [8K, 32K] and criteria.`);
+  }
+  return new PlanReader({ node: contents, line: lines.linePos(contents.range[0]).line }, lines, "", fields);
 }
 
 function readRungs(root: PlanReader): readonly number[] {
@@ -109,9 +119,8 @@ function readRungs(root: PlanReader): readonly number[] {
 }
 
 function readSeed(root: PlanReader): string {
-  const node = root.node("seed");
-  if (node === undefined) return defaultPlan.seed;
-  const text = node.kind === "scalar" ? String(node.value) : "";
+  if (!root.has("seed")) return defaultPlan.seed;
+  const text = String(root.scalar("seed"));
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 2n ** 64n) return BigInt(text).toString();
   throw root.fail(
     "seed",
@@ -121,9 +130,8 @@ function readSeed(root: PlanReader): string {
 }
 
 function readCanaries(root: PlanReader): CanaryPlan {
-  const node = root.node("canaries");
-  if (node === undefined) return defaultPlan.canaries;
-  const reader = new PlanReader(node, "canaries", ["target", "other", "positions", "distractors"]);
+  const reader = root.map("canaries", ["target", "other", "positions", "distractors"]);
+  if (reader === undefined) return defaultPlan.canaries;
   const positions = reader.numbers("positions", { least: 1, most: 97, whole: false });
   const usual = positions?.length ?? defaultPlan.canaries.target;
   const target = reader.number("target", { least: 1, most: 100 }) ?? usual;
@@ -153,22 +161,21 @@ function readCanaries(root: PlanReader): CanaryPlan {
 }
 
 function readFiller(root: PlanReader): FillerPlan {
-  const node = root.node("filler");
-  if (node === undefined) return defaultPlan.filler;
-  if (node.kind === "scalar") {
-    if (node.value === "shipped") return { kind: "shipped" };
+  if (!root.has("filler")) return defaultPlan.filler;
+  const name = root.scalar("filler");
+  if (name !== undefined) {
+    if (name === "shipped") return { kind: "shipped" };
     throw root.fail(
       "filler",
       say`this is neither \`shipped\` nor a folder.`,
       say`Write filler: shipped, or filler: { folder: ./src }.`,
     );
   }
-  const folder = new PlanReader(node, "filler", ["folder"]).node("folder");
-  if (folder?.kind === "scalar" && typeof folder.value === "string" && folder.value !== "") {
-    return { kind: "folder", folder: folder.value };
-  }
+  const reader = root.map("filler", ["folder"]);
+  const folder = reader?.scalar("folder");
+  if (typeof folder === "string" && folder !== "") return { kind: "folder", folder };
   throw planError(
-    node.line,
+    reader?.line ?? root.lineOf("filler"),
     "filler.folder",
     say`the folder's name is missing.`,
     say`Write filler: { folder: ./src }.`,
@@ -183,15 +190,14 @@ function readCriteria(
     constraints,
   }: { readonly repetitions: number; readonly canaries: CanaryPlan; readonly constraints: boolean },
 ): LadderCriteria {
-  const node = root.node("criteria");
-  if (node === undefined || (node.kind === "scalar" && node.value === null)) {
+  const reader = root.scalar("criteria") === null ? undefined : root.map("criteria", criteriaFields);
+  if (reader === undefined) {
     throw root.fail(
       "criteria",
       say`the plan does not declare what counts as a pass. Criteria are declared before the run.`,
       say`Add criteria with at least perRun and pooled, e.g. criteria: { perRun: 18, pooled: 56 }.`,
     );
   }
-  const reader = new PlanReader(node, "criteria", criteriaFields);
   const all = canaries.target * repetitions;
   const needed = (name: "perRun" | "pooled", most: number): number => {
     const value = reader.number(name, { least: 0, most: 2000 });

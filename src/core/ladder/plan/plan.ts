@@ -55,6 +55,9 @@ export interface LadderCriteria {
   readonly monitor: "clean" | "stated";
 }
 
+/** A canary's line, its twin's and its part of the question, in tokens of a usual vocabulary. */
+export const tokensPerCanary = { line: 32, question: 18 } as const;
+
 const MiB = 2 ** 20;
 
 /**

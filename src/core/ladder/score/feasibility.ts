@@ -4,8 +4,7 @@ import { predict } from "../../prefill/predict";
 import { count, say, seconds } from "../../text";
 import type { Text } from "../../text";
 import { UserError } from "../../userError";
-import { canariesAt, targetOf, type LadderPlan } from "../plan/plan";
-import { tokensPerCanary } from "../plan/parsePlan";
+import { canariesAt, targetOf, tokensPerCanary, type LadderPlan } from "../plan/plan";
 import { plannedSteps, type PlannedStep } from "./steps";
 
 export interface SecondsBand {

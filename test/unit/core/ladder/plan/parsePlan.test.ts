@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { criteriaText, planIdentity, positionsAt } from "../../../../src/core/ladder/plan/plan";
-import { checkFits } from "../../../../src/core/ladder/score/feasibility";
-import { planTextFor } from "../../../../src/core/ladder/plan/planText";
-import { UserError } from "../../../../src/core/userError";
-import { parsePlanText, planProblem } from "../../../../src/node/ladder/ladderPlanFile";
-import { repository } from "../../../support/repository";
+import { criteriaText, planIdentity, positionsAt } from "../../../../../src/core/ladder/plan/plan";
+import { checkFits } from "../../../../../src/core/ladder/score/feasibility";
+import { planTextFor } from "../../../../../src/core/ladder/plan/planText";
+import { UserError } from "../../../../../src/core/userError";
+import { parsePlan } from "../../../../../src/core/ladder/plan/parsePlan";
+import { planProblem } from "../../../../../src/core/ladder/plan/planProblem";
+import { repository } from "../../../../support/repository";
 
 const good = `
 rungs: [8K, 32K, 64K]
@@ -15,7 +16,7 @@ criteria: { perRun: 18, pooled: 56 }
 
 function problem(text: string): string {
   try {
-    parsePlanText(text);
+    parsePlan(text);
   } catch (error) {
     if (error instanceof UserError) return `${error.reason}: ${error.message}`;
     throw error;
@@ -25,7 +26,7 @@ function problem(text: string): string {
 
 describe("a plan file", () => {
   it("is a typed plan with defaults for what it leaves out", () => {
-    const plan = parsePlanText(good);
+    const plan = parsePlan(good);
     expect(plan.rungs).toEqual([8192, 32_768, 65_536]);
     expect(plan.baseTokens).toBe(4096);
     expect(plan.repetitions).toBe(3);
@@ -37,14 +38,14 @@ describe("a plan file", () => {
   });
 
   it("has the same identity whatever the order of its fields, and another with another criterion", () => {
-    const turned = parsePlanText("criteria: { pooled: 56, perRun: 18 }\nrungs: [8192, 32768, 65536]\n");
-    expect(planIdentity(turned)).toBe(planIdentity(parsePlanText(good)));
-    const looser = parsePlanText(good.replace("56", "55"));
+    const turned = parsePlan("criteria: { pooled: 56, perRun: 18 }\nrungs: [8192, 32768, 65536]\n");
+    expect(planIdentity(turned)).toBe(planIdentity(parsePlan(good)));
+    const looser = parsePlan(good.replace("56", "55"));
     expect(criteriaText(looser)).not.toBe(criteriaText(turned));
   });
 
   it("reads seeds of 64 bits and thinking: off, whatever YAML makes of the word", () => {
-    const plan = parsePlanText(`${good}seed: 18446744073709551615\nthinking: off\n`);
+    const plan = parsePlan(`${good}seed: 18446744073709551615\nthinking: off\n`);
     expect(plan.seed).toBe("18446744073709551615");
     expect(plan.thinking).toBe("off");
     expect(problem(`${good}seed: 18446744073709551616\n`)).toMatch(/Line 4, seed/);
@@ -105,7 +106,7 @@ describe("the plan printed for a server", () => {
   it.each([2048, 2304, 4096, 5120, 8192, 9216, 9472, 16_384, 32_768, 65_536, 131_072, 1_048_576])(
     "is one that can be carried out with a context of %i",
     (context) => {
-      const plan = parsePlanText(planTextFor(server(context)));
+      const plan = parsePlan(planTextFor(server(context)));
       expect(() => checkFits(plan, server(context))).not.toThrow();
       // an eighth is reserved for the answer, and rungs are multiples of 256
       const last = plan.rungs.at(-1) ?? 0;
