@@ -1,11 +1,12 @@
-import { byteString, wildmatch } from "./wildmatch";
+import { wildmatch } from "./wildmatch";
 
 const maxAlternatives = 1000;
 
 /**
  * VS Code's globs (`files.exclude`): `*` and `?` within a name, `**` over folders, `{a,b}`, `[a-z]`, `[!a-z]`; a pattern is
  * matched against the whole path relative to its folder, `/`-separated, and `**` may stand for nothing. `x/**` also
- * names the folder `x`, so that it need not be entered.
+ * names the folder `x`, so that it need not be entered. The package picomatch (4.0.7) is no help: to it `[!a-z]` is no
+ * negation, `!` in front is one, and a `**` in braces does not stand for nothing.
  * @returns the glob that matches the path, if one does.
  */
 export function excludeGlobs(
@@ -15,20 +16,17 @@ export function excludeGlobs(
   const compiled = globs.map((glob) => ({ glob, patterns: expandBraces(glob).map(normalise) }));
   if (compiled.length === 0) return () => undefined;
   return (path) => {
-    const bytes = byteString(path);
     const options = { pathname: true, ignoreCase };
-    return compiled.find(({ patterns }) => patterns.some((pattern) => wildmatch(pattern, bytes, options)))
+    return compiled.find(({ patterns }) => patterns.some((pattern) => wildmatch(pattern, path, options)))
       ?.glob;
   };
 }
 
 function normalise(glob: string): string {
-  return byteString(
-    glob
-      .replace(/\\/g, "/")
-      .replace(/^\.?\//, "")
-      .replace(/\/$/, ""),
-  );
+  return glob
+    .replace(/\\/g, "/")
+    .replace(/^\.?\//, "")
+    .replace(/\/$/, "");
 }
 
 /** `a{b,c{d,e}}` → ab, acd, ace; and `x/**` → `x` as well. An unclosed brace is an ordinary character. */

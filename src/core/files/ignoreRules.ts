@@ -9,7 +9,11 @@ interface IgnoreRule {
   readonly matches: (path: string, name: string) => boolean;
 }
 
-/** The rules of one ignore file, in gitignore's syntax and meaning (git's dir.c). */
+/**
+ * The rules of one ignore file, in gitignore's syntax and meaning (git's dir.c). Why not the package `ignore` (7.0.17):
+ * `node bench/ignore.mjs` finds 36 of its 23,870 answers other than git's (`?` and letters outside ASCII), none of these,
+ * and a rule made to never end in an untrusted folder does not end there.
+ */
 export interface IgnoreFile {
   readonly origin: string;
   readonly rules: readonly IgnoreRule[];

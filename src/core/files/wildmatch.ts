@@ -1,7 +1,7 @@
 /**
- * git's pattern matcher (wildmatch.c), on strings of bytes: one code unit is one byte of UTF-8 (see `byteString`), so that
- * `?` and `[…]` mean in names outside ASCII what they mean to git. No regular expression: a hostile pattern costs at most
- * `maxSteps` and then matches nothing.
+ * git's pattern matcher (wildmatch.c). For git it is given strings of bytes: one code unit is one byte of UTF-8 (see
+ * `byteString`), so that `?` and `[…]` mean in names outside ASCII what they mean to git. No regular expression: a hostile
+ * pattern costs at most `maxSteps` and then matches nothing.
  */
 export interface WildmatchOptions {
   /** `*` and `?` stop at `/`, `**` between slashes does not. */

@@ -31,6 +31,11 @@ describe("VS Code globs", () => {
     ["./out", "out", true],
     ["a}b", "a}b", true],
     ["?.txt", "a.txt", true],
+    // a character to VS Code, as many bytes as it may have
+    ["?.txt", "é.txt", true],
+    ["??.txt", "é.txt", false],
+    ["[!a].txt", "日.txt", true],
+    ["!a", "b", false],
   ])("%j and %j: %s", (glob, path, expected) => {
     expect(excludeGlobs([glob], false)(path) !== undefined).toBe(expected);
   });
