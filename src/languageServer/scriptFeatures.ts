@@ -9,7 +9,7 @@ import {
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { checkCommands, optionAt, type CheckedCommand } from "../core/scripts/commandReport";
-import { scriptText, type ScriptText } from "../core/scripts/scriptText";
+import { scriptCommands, type ScriptCommands } from "../core/scripts/scriptCommands";
 import { maskSecrets } from "../core/launch/maskSecrets";
 import { optionLines, optionTitle } from "../core/preset/presetHover";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
@@ -28,17 +28,25 @@ const severities = {
 /** A script, or a file with command lines in it, that starts llama-server. */
 export interface Script {
   readonly document: TextDocument;
-  readonly script: ScriptText;
+  readonly script: ScriptCommands;
   readonly commands: readonly CheckedCommand[];
 }
 
+/** Findings, lenses and hovers ask for the same text one after another. */
+const read = new WeakMap<TextDocument, { readonly version: number; readonly script: Script | undefined }>();
+
 export function readScript(document: TextDocument | undefined): Script | undefined {
-  const script = document && scriptText(document.getText(), document.languageId);
-  return document && script && { document, script, commands: checkCommands(script.text, script.shell) };
+  if (document === undefined) return undefined;
+  const known = read.get(document);
+  if (known?.version === document.version) return known.script;
+  const commands = scriptCommands(document.getText(), document.languageId);
+  const script = commands && { document, script: commands, commands: checkCommands(commands.commands) };
+  read.set(document, { version: document.version, script });
+  return script;
 }
 
 export function scriptDiagnostics({ document, commands }: Script, words: Translations): Diagnostic[] {
-  return commands.flatMap(({ remarks }) =>
+  const diagnostics = commands.flatMap(({ remarks }) =>
     remarks.map(({ severity, code, message, start, end }) => ({
       range: rangeOf(document, start, end),
       severity: severities[severity],
@@ -48,6 +56,8 @@ export function scriptDiagnostics({ document, commands }: Script, words: Transla
       ...words.documented(code),
     })),
   );
+  // arguments behind an anchor or in a macro belong to several commands
+  return Array.from(new Map(diagnostics.map((each) => [JSON.stringify(each), each])).values());
 }
 
 type CostOf = (command: Costed) => SectionCost | undefined;
@@ -60,7 +70,7 @@ export function scriptHover(
   words: Translations,
 ): Hover | undefined {
   const offset = document.offsetAt(position);
-  const found = optionAt(script.text, offset, script.shell);
+  const found = optionAt(script.commands, offset);
   if (found !== undefined) {
     const lines = [shownName(optionTitle(found.option)), ...optionLines(found.option).map(words.say)];
     return hover(lines, rangeOf(document, found.start, found.end));
@@ -86,7 +96,7 @@ export function scriptLenses(
       uri: document.uri,
       section: costedOf(command).name,
       arguments: maskSecrets(command.arguments),
-      at: command.start,
+      at: command.program.start,
       ...(figures !== undefined && { cost: figures }),
     };
     const lens = (title: Shown, id: string): CodeLens => ({

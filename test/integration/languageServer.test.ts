@@ -252,6 +252,25 @@ describe("the language server", () => {
       expect(await none).toEqual([]);
     }));
 
+  it("marks what several commands share once, and gives each a lens of its own", () =>
+    withEditor(async (editor) => {
+      const compose = "file:///x/compose.yaml";
+      const found = editor.diagnostics(compose);
+      const shared = "x: &run [llama-server, --ctx-sise, 5]\na: { command: *run }\nb: { command: *run }\n";
+      await editor.show(compose, shared, "yaml");
+      expect((await found).map(({ code, range }) => [code, range])).toEqual([
+        ["unknownOption", range(0, 23, 33)],
+      ]);
+      const lenses = await editor.ask<CodeLens[]>("codeLens", compose);
+      expect(new Set(lenses.map((lens) => JSON.stringify(lens.range)))).toEqual(
+        new Set([range(1, 14, 18), range(2, 14, 18)].map((each) => JSON.stringify(each))),
+      );
+      const task = "file:///x/tasks.json";
+      const inTask = editor.diagnostics(task);
+      await editor.show(task, '{"command": "llama-server", "args": ["--ctx-\\u0073ise", "5"]}', "jsonc");
+      expect((await inTask).map(({ range }) => range)).toEqual([range(0, 38, 53)]);
+    }));
+
   it("stays alive with anything", () =>
     withEditor(async (editor) => {
       const texts = [
@@ -270,6 +289,14 @@ describe("the language server", () => {
         await editor.ask("completion", each, 0, 0);
         await editor.ask("completion", each, 999, 999);
         await editor.ask("codeLens", each);
+      }
+      for (const language of ["yaml", "jsonc", "dockerfile"]) {
+        for (const [index, odd] of texts.entries()) {
+          const each = `file:///x/odd-${index}.${language}`;
+          const found = editor.diagnostics(each);
+          await editor.show(each, `llama-server ${odd}`, language);
+          expect(Array.isArray(await found)).toBe(true);
+        }
       }
     }));
 });

@@ -1,7 +1,7 @@
 import { commands, env, l10n, languages, Uri, workspace, type TextDocument } from "vscode";
 import type { LanguageClient, LanguageClientOptions } from "vscode-languageclient/node";
 import type { PresetCosts } from "../../app/presetCosts";
-import { scriptLanguages } from "../../core/scripts/scriptText";
+import { scriptLanguages } from "../../core/scripts/scriptLanguages";
 import { looksLikeLog } from "../../core/logs/logPhases";
 import { looksLikePreset } from "../../core/preset/presetEdits";
 import {
@@ -140,7 +140,7 @@ function clientOptions(): LanguageClientOptions {
 function languageOf(document: TextDocument): string | undefined {
   const { languageId, uri } = document;
   if (languageId === presetLanguage || languageId === logLanguage) return languageId;
-  if (scriptLanguages.includes(languageId)) {
+  if (scriptLanguages.some((each) => each === languageId)) {
     return /\bllama-server|\bllama\s+serve/.test(document.getText().slice(0, 100_000)) ? "script" : undefined;
   }
   if (uri.scheme !== "file" && uri.scheme !== "vscode-remote") return undefined;

@@ -8,7 +8,7 @@ import {
   type TextEditor,
 } from "vscode";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
-import type { ScriptText } from "../../core/scripts/scriptText";
+import type { ScriptCommands } from "../../core/scripts/scriptCommands";
 import type { Shell } from "../../core/scripts/splitCommandLine";
 import { formatBytes } from "../../core/format";
 import { isSectionCommand, type SectionCommand } from "../../core/protocol/serverRequests";
@@ -83,24 +83,26 @@ export async function explainActiveLog(): Promise<void> {
 /** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
 export async function checkSelection(argument?: unknown): Promise<void> {
   const { checkCommands, noServerCommand } = await import("../../core/scripts/commandReport");
-  const { text, shell, at } = (await scriptOfLens(argument)) ?? selectedScript();
-  const commandsFound = checkCommands(text, shell).filter(({ start }) => at === undefined || start === at);
+  const { commands: found, shell, at } = (await scriptOfLens(argument)) ?? (await selectedScript());
+  const commandsFound = checkCommands(found).filter(
+    ({ program }) => at === undefined || program.start === at,
+  );
   if (commandsFound.length === 0) {
     throw new UserError("invalidInput", noServerCommand, say`Select a command that starts llama-server.`);
   }
-  const parts = commandsFound.map(({ start, end, remarks }) => {
+  const parts = commandsFound.map(({ words, remarks }) => {
     const lines = remarks.map(
       ({ severity, message }) => md`**${localized(severityWords[severity])}** ${localized(message)}`,
     );
     return [
-      codeBlock(text.slice(start, end), "sh"),
+      codeBlock(joinCommandLine(words, shell), "sh"),
       lines.length === 0 ? md`${localized(say`llama-server accepts this command line.`)}` : bulletList(lines),
     ];
   });
   await showMarkdown(localized(say`Command line of llama-server`), paragraphs(parts.flat()));
 }
 
-interface CheckedScript extends ScriptText {
+interface CheckedScript extends ScriptCommands {
   /** Where the command begins that is meant; absent: all of them. */
   readonly at?: number;
 }
@@ -108,16 +110,18 @@ interface CheckedScript extends ScriptText {
 async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefined> {
   if (!isSectionCommand(argument)) return undefined;
   const { uri, at } = argument;
-  const { scriptText } = await import("../../core/scripts/scriptText");
+  const { scriptCommands } = await import("../../core/scripts/scriptCommands");
   const document = await workspace.openTextDocument(Uri.parse(uri));
-  const script = scriptText(document.getText(), document.languageId);
+  const script = scriptCommands(document.getText(), document.languageId);
   return script && { ...script, ...(at !== undefined && { at }) };
 }
 
-function selectedScript(): CheckedScript {
+async function selectedScript(): Promise<CheckedScript> {
+  const { commandsOf } = await import("../../core/scripts/commandReport");
   const { selection, document } = activeEditor();
   const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
-  return { text, shell: shellOf(document.languageId, text) };
+  const shell = shellOf(document.languageId, text);
+  return { shell, commands: commandsOf(text, shell) };
 }
 
 const severityWords = {

@@ -28,10 +28,10 @@ export async function requestOfLens(argument: unknown): Promise<StartRequest | u
 
 /** A command line of a script, without the shell that would run it. */
 async function requestOfScript(document: TextDocument, name: string, at: number): Promise<StartRequest> {
-  const { scriptText } = await import("../../core/scripts/scriptText");
+  const { scriptCommands } = await import("../../core/scripts/scriptCommands");
   const { checkCommands } = await import("../../core/scripts/commandReport");
-  const script = scriptText(document.getText(), document.languageId);
-  const command = script && checkCommands(script.text, script.shell).find(({ start }) => start === at);
+  const script = scriptCommands(document.getText(), document.languageId);
+  const command = script && checkCommands(script.commands).find(({ program }) => program.start === at);
   if (command?.isPlain !== true) {
     throw new UserError(
       "invalidInput",

@@ -26,6 +26,8 @@ export interface LaunchProblem {
   readonly message: Text;
   /** Index into the arguments; absent for environment variables. */
   readonly argument?: number;
+  /** The environment variable it is about. */
+  readonly variable?: string;
   /** What to write in place of that argument. */
   readonly instead?: readonly string[];
 }
@@ -88,6 +90,7 @@ class ArgumentParser {
             code: "badVariable",
             severity: "error",
             message: say`${variable} must be on or off, not ${`"${value}"`}.`,
+            variable,
           });
         } else if (truthy.includes(value)) this.builder.add(option, "", true, origin);
         else if (option.negatives.length > 0) this.builder.add(option, "", false, origin);
@@ -98,6 +101,7 @@ class ArgumentParser {
           code: "badVariable",
           severity: "error",
           message: say`${variable} is no longer supported: llama-server stops with an error.`,
+          variable,
         });
         continue;
       }
@@ -105,7 +109,7 @@ class ArgumentParser {
       if (problem !== undefined) {
         const code = problem.severity === "error" ? "badVariable" : problem.code;
         const message = say`${variable}: ${problem.message}`;
-        this.problems.push({ code, severity: problem.severity, message });
+        this.problems.push({ code, severity: problem.severity, message, variable });
       }
       if (problem?.severity !== "error") this.builder.add(option, value, true, origin);
     }
@@ -123,7 +127,7 @@ class ArgumentParser {
         close === undefined
           ? say`llama-server does not read the variable ${variable}.`
           : say`llama-server does not read the variable ${variable}; did you mean ${close}?`;
-      this.problems.push({ code: "unknownVariable", severity: "warning", message });
+      this.problems.push({ code: "unknownVariable", severity: "warning", message, variable });
     }
   }
 

@@ -2,63 +2,67 @@ import { say, type Text } from "../text";
 import { parseArguments, type LaunchProblem } from "../launch/commandLine";
 import type { LaunchOptions } from "../launch/launchOptions";
 import { launchAdvice, type LaunchAdvice } from "../launch/launchRules";
+import { withInnerCommands } from "./innerShell";
+import type { Place } from "./mappedText";
 import { powershellCommands } from "./powershell";
 import { findServerCommand } from "./serverCommand";
 import { optionOfFlag, type ServerOption } from "../launch/serverOptions";
 import { splitCommands, type CommandWord, type Shell, type SimpleCommand } from "./splitCommandLine";
-import { largest } from "../lists";
 
 export interface CheckedCommand {
-  /** Place of the command in the text, UTF-16 offsets. */
-  readonly start: number;
-  readonly end: number;
-  /** Place of the program in it. */
-  readonly program: { readonly start: number; readonly end: number };
+  /** Place of the program, or of what stands for it where the command is used. No two commands have the same. */
+  readonly program: Place;
+  readonly words: readonly string[];
   /** As they were written, secrets included. */
   readonly arguments: readonly string[];
-  /** false: what some of its words will be is known only when it runs. */
+  /** Can it be started as it is? Not if only a shell or a container knows what it will get. */
   readonly isPlain: boolean;
   readonly remarks: readonly CommandRemark[];
   readonly options: LaunchOptions;
 }
 
-export interface CommandRemark {
+export interface CommandRemark extends Place {
   readonly severity: "error" | "warning" | "information";
   readonly code: string;
   readonly message: Text;
-  readonly start: number;
-  readonly end: number;
 }
 
-/** Every llama-server in a script or command line, with what is wrong or worth knowing about its arguments. */
-export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
-  return commandsOf(text, shell).flatMap(({ words }) => {
+/** Every llama-server among the commands, with what is wrong or worth knowing about its arguments. */
+export function checkCommands(commands: readonly SimpleCommand[]): CheckedCommand[] {
+  return commands.flatMap(({ words, used, isInContainer }) => {
     const command = findServerCommand(words.map(({ value }) => value));
     const first = words[0];
     if (command === undefined || first === undefined) return [];
     const { options, origins, problems, given } = parseArguments(command.arguments, command.environment);
-    const at = (argument: number | undefined): CommandWord =>
-      (argument === undefined ? undefined : words[command.argumentStart + argument]) ?? first;
+    const at = (argument: number | undefined, variable?: string): CommandWord =>
+      (argument === undefined ? undefined : words[command.argumentStart + argument]) ??
+      words.find(({ value }) => variable !== undefined && value.startsWith(`${variable}=`)) ??
+      first;
     const remarks = [
       // what a variable will hold nobody knows here
       ...problems
-        .filter(({ argument }) => at(argument).expands !== true)
-        .map((problem) => remark(problem, at(problem.argument))),
+        .map((problem) => ({ problem, word: at(problem.argument, problem.variable) }))
+        .filter(({ word }) => word.expands !== true)
+        .map(({ problem, word }) => remark(problem, word)),
       ...launchAdvice(options).map((advice) => {
         const origin = origins.get(advice.field);
         const source = given.findLast((each) => each.origin === origin);
-        return remark(advice, at(source?.argument));
+        return remark(
+          advice,
+          at(source?.argument, origin?.kind === "environment" ? origin.variable : undefined),
+        );
       }),
     ];
-    const program = words.find(({ value }) => value === command.program) ?? first;
+    const { start, end } = used ?? words.find(({ value }) => value === command.program) ?? first;
     return [
       {
-        start: first.start,
-        // the items of a list may stand far in front
-        end: largest(words.map(({ end }) => end)),
-        program,
+        program: { start, end },
+        words: words.map(({ value }) => value),
         arguments: command.arguments,
-        isPlain: words.slice(command.argumentStart).every(({ expands }) => expands !== true),
+        isPlain:
+          isInContainer !== true &&
+          words.slice(command.argumentStart).every(({ expands }) => expands !== true) &&
+          !Object.keys(command.environment).some((name) => name.startsWith("LLAMA_")),
         remarks,
         options,
       },
@@ -66,8 +70,9 @@ export function checkCommands(text: string, shell: Shell): CheckedCommand[] {
   });
 }
 
-function commandsOf(text: string, shell: Shell): SimpleCommand[] {
-  return shell === "powershell" ? powershellCommands(text) : splitCommands(text, shell);
+/** The commands of a script, `sh -c` and the like undone. */
+export function commandsOf(text: string, shell: Shell): SimpleCommand[] {
+  return withInnerCommands(shell === "powershell" ? powershellCommands(text) : splitCommands(text, shell));
 }
 
 function remark(
@@ -77,13 +82,12 @@ function remark(
   return { severity, code, message, start, end };
 }
 
-/** The option named at an offset of a script. */
+/** The option named at an offset of a file with these commands. */
 export function optionAt(
-  text: string,
+  commands: readonly SimpleCommand[],
   offset: number,
-  shell: Shell,
-): { readonly option: ServerOption; readonly start: number; readonly end: number } | undefined {
-  for (const { words } of commandsOf(text, shell)) {
+): ({ readonly option: ServerOption } & Place) | undefined {
+  for (const { words } of commands) {
     const word = words.find(({ start, end }) => offset >= start && offset <= end);
     if (word === undefined || findServerCommand(words.map(({ value }) => value)) === undefined) continue;
     const named = optionOfFlag(word.value.split("=", 1)[0] ?? "");

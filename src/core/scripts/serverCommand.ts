@@ -1,3 +1,5 @@
+import { imageArgumentStart } from "./containerImage";
+
 /** A llama-server found in a list of words. */
 export interface ServerCommand {
   /** As it was written: a name or a path. */
@@ -73,7 +75,8 @@ function programLength(words: readonly string[], index: number): number {
   const name = baseName(word);
   if (name === "llama-server") return isProgramPlace(words, index) ? 1 : 0;
   if (name === "llama" && words[index + 1] === "serve") return isProgramPlace(words, index) ? 2 : 0;
-  return /llama\.cpp[^:/\s]*:(?:server|full)/.test(word) && startsContainer(words, index) ? 1 : 0;
+  const start = imageArgumentStart(word, words[index + 1]);
+  return start !== undefined && startsContainer(words, index) ? 1 + start : 0;
 }
 
 /** A program stands first, behind a wrapper with its options, or behind a loader; not as the value of grep or cat. */
@@ -91,7 +94,7 @@ function isProgramPlace(words: readonly string[], index: number): boolean {
 const programAt = (words: readonly string[], index: number): string => baseName(words[index] ?? "");
 
 /** Index of the word that runs: behind assignments and wrappers with their options, values and priorities. */
-function programIndex(words: readonly string[]): number {
+export function programIndex(words: readonly string[]): number {
   let wrapper = "";
   let index = 0;
   while (index < words.length) {

@@ -1,18 +1,24 @@
+import { MappedText, type Place } from "./mappedText";
+
 /** `words`: what splits as a POSIX shell does and knows nothing else of one (llama-swap, compose). */
 export type Shell = "posix" | "powershell" | "cmd" | "words";
 
-/** A word of a command line: its value and where it stands in the text (UTF-16 offsets, end exclusive). */
-export interface CommandWord {
+/** A word of a command line: its value and where it stands in the text. */
+export interface CommandWord extends Place {
   readonly value: string;
-  readonly start: number;
-  readonly end: number;
   /** The shell puts something else in its place: a variable, an output, a pattern. The value is as it is written. */
   readonly expands?: true;
+  /** A text of several words: where its characters stand. */
+  readonly inner?: MappedText;
 }
 
 /** One simple command: words up to the next `;`, `&`, `|` or line end; its environment assignments come first. */
 export interface SimpleCommand {
   readonly words: readonly CommandWord[];
+  /** Where it is used, if its program is written elsewhere: an alias, a macro, another stage. */
+  readonly used?: Place;
+  /** By an image's own entrypoint: nothing that could be started here as it is. */
+  readonly isInContainer?: true;
 }
 
 /**
@@ -24,6 +30,17 @@ export function splitCommandLine(text: string, shell: Shell): string[] {
   const blanks = separators.includes("\n") ? "\n" : "";
   const line = { ...ofWords, separators: blanks, redirects: false, groups: "none" } as const;
   return new Splitter(text, line).split().flatMap((command) => command.words.map((word) => word.value));
+}
+
+/** The commands in a text that was read out of a document, at their places there. */
+export function splitMapped(mapped: MappedText, shell: Shell): SimpleCommand[] {
+  return splitCommands(mapped.text, shell).map(({ words }) => ({
+    words: words.map((word) => ({
+      ...word,
+      ...mapped.place(word.start, word.end),
+      ...(word.inner && { inner: word.inner.through(mapped) }),
+    })),
+  }));
 }
 
 /** The commands of a script, in order; redirections and here-documents are not among their words. */
@@ -124,6 +141,7 @@ class Splitter {
   private position = 0;
   private word: string | undefined;
   private wordStart = 0;
+  private inner = new MappedText();
   private expands = false;
   private quoted = false;
   /** The next word belongs to a redirection; `delimiter`: it ends a here-document. */
@@ -308,8 +326,11 @@ class Splitter {
     if (this.word === undefined) {
       this.word = "";
       this.wordStart = this.position;
+      this.inner = new MappedText();
     }
     this.word += text;
+    if (text.length === length) this.inner.addVerbatim(text, this.position);
+    else this.inner.add(text, { start: this.position, end: this.position + length });
     this.position += length;
   }
 
@@ -322,8 +343,13 @@ class Splitter {
     const { word, redirected } = this;
     if (word === undefined) return;
     if (redirected === undefined) {
-      const place = { value: word, start: this.wordStart, end: this.position };
-      this.words.push(this.expands ? { ...place, expands: true } : place);
+      this.words.push({
+        value: word,
+        start: this.wordStart,
+        end: this.position,
+        ...(this.expands && { expands: true }),
+        ...(/\s/.test(word) && { inner: this.inner }),
+      });
     } else if (redirected === "delimiter") this.delimiters.push(word);
     this.redirected = undefined;
     this.dropWord();

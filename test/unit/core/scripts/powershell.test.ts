@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkCommands, optionAt } from "../../../../src/core/scripts/commandReport";
+import { checkCommands, commandsOf, optionAt } from "../../../../src/core/scripts/commandReport";
 import { growth } from "../../../support/growth";
 
 /** Starts a server where none runs, as scripts of Windows users do. */
@@ -21,11 +21,11 @@ if (-not (Get-Process llama-server -ErrorAction SilentlyContinue)) {
 `;
 
 const arguments_ = (text: string): readonly (readonly string[])[] =>
-  checkCommands(text, "powershell").map((command) => command.arguments);
+  checkCommands(commandsOf(text, "powershell")).map((command) => command.arguments);
 
 describe("llama-server in PowerShell", () => {
   it("is found behind Start-Process, variables and lists, and remarked where it is written", () => {
-    const [command, ...others] = checkCommands(serve, "powershell");
+    const [command, ...others] = checkCommands(commandsOf(serve, "powershell"));
     expect(others).toEqual([]);
     expect(command?.arguments).toEqual([
       ...["-m", "D:\\models\\Qwen3.6-27B-Q4_K_M.gguf", "-c", "131072", "-ctk", "q8_0", "--no-mmap"],
@@ -36,7 +36,9 @@ describe("llama-server in PowerShell", () => {
       ["kvTypesNotOnCuda", '"-ctk"'],
     ]);
     expect(serve.slice(command?.program.start, command?.program.end)).toBe("$server");
-    expect(optionAt(serve, serve.indexOf("-ctk") + 1, "powershell")?.option.name).toBe("--cache-type-k");
+    expect(optionAt(commandsOf(serve, "powershell"), serve.indexOf("-ctk") + 1)?.option.name).toBe(
+      "--cache-type-k",
+    );
   });
 
   it.each([
@@ -59,7 +61,7 @@ describe("llama-server in PowerShell", () => {
   });
 
   it("says whether a command can be run as it is", () => {
-    const plain = (text: string): unknown => checkCommands(text, "powershell")[0]?.isPlain;
+    const plain = (text: string): unknown => checkCommands(commandsOf(text, "powershell"))[0]?.isPlain;
     expect(plain("llama-server -c 4096")).toBe(true);
     expect(plain("llama-server -c $c")).toBe(false);
   });
@@ -93,6 +95,6 @@ describe("llama-server in PowerShell", () => {
     ["$a = @('-c', '5'); $a += '-np', '2'; llama-server @a", [["@a"]]],
   ])("is told from redirections, comments and computed words: %j", (line, expected) => {
     expect(arguments_(line)).toEqual(expected);
-    expect(checkCommands(line, "powershell").flatMap(({ remarks }) => remarks)).toEqual([]);
+    expect(checkCommands(commandsOf(line, "powershell")).flatMap(({ remarks }) => remarks)).toEqual([]);
   });
 });

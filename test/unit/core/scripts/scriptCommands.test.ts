@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { checkCommands } from "../../../../src/core/scripts/commandReport";
-import { commandsIn, type EmbeddingFile } from "../../../../src/core/scripts/embeddedCommands";
+import { scriptCommands } from "../../../../src/core/scripts/scriptCommands";
 import { growth } from "../../../support/growth";
+
+type EmbeddingFile = "json" | "yaml" | "dockerfile";
 
 /** Codes and marked texts of what is remarked in a file. */
 function remarks(text: string, file: EmbeddingFile): [string, string][] {
-  const commands = commandsIn(text, file);
-  expect(commands).toHaveLength(text.length);
-  return checkCommands(commands, file === "yaml" ? "words" : "posix").flatMap((command) =>
+  return checkCommands(scriptCommands(text, file)?.commands ?? []).flatMap((command) =>
     command.remarks.map(({ code, start, end }): [string, string] => [
       code,
       text.slice(start, end).replaceAll(/["']/g, ""),
@@ -59,8 +59,14 @@ describe("a llama-server command line in another file", () => {
     [
       "llama-swap, a text over lines",
       "yaml",
-      "cmd: llama-server -m a.gguf # note\n  --ctx-sise 1\nttl: 60\n",
+      "cmd: llama-server -m a.gguf\n  --ctx-sise 1 # note\nttl: 60\n",
     ],
+    [
+      "compose, an entrypoint and its command",
+      "yaml",
+      "entrypoint: /app/llama-server\ncommand:\n  - --ctx-sise\n",
+    ],
+    ["llama-swap, escaped escapes", "yaml", `cmd: "llama-server --alias \\\\\\"a --ctx-sise 1"\n`],
     [
       "llama-swap, single quotes",
       "yaml",
@@ -98,8 +104,13 @@ describe("a llama-server command line in another file", () => {
     ["what comes after a block", "yaml", "a:\n  cmd: |\n    llama-server -m a.gguf\n  env: --ctx-sise\n"],
     ["half-typed text", "json", `{"command": "llama-server", "args": ["-m", "a.gguf", "--ct`],
     ["half-typed text", "yaml", "cmd: ["],
-    ["a program alone", "yaml", "entrypoint: /app/llama-server\ncommand:\n  - --ctx-sise\n"],
-    ["escapes that are not read", "yaml", `cmd: "llama-server --json \\\\\\"a --ctx-sise"\n`],
+    ["a program alone", "yaml", "entrypoint: /app/llama-server\nenvironment:\n  - A=--ctx-sise\n"],
+    // a comment ends a plain text: YAML has no value with a second line behind it
+    [
+      "what broken YAML has behind a comment",
+      "yaml",
+      "cmd: llama-server -m a # note\n  --ctx-sise 1\nttl: 60\n",
+    ],
     ["a comment", "json", `// {"command": "llama-server --ctx-sise 1"}\n`],
     ["a copied file", "dockerfile", "COPY llama-server /x\nRUN chmod +x llama-server --ctx-sise\n"],
     ["nothing", "dockerfile", ""],
@@ -109,6 +120,8 @@ describe("a llama-server command line in another file", () => {
 
   it("is found quickly in a large file", () => {
     const textOf = (parts: number): string => 'key: [value, "a"]\ncmd: |\n  x\n'.repeat(parts);
-    expect(growth(textOf, (text) => void commandsIn(text, "yaml"), 30_000)).toBeLessThan(4);
+    expect(
+      growth(textOf, (text) => void scriptCommands(`# llama-server\n${text}`, "yaml"), 3000),
+    ).toBeLessThan(4);
   });
 });
