@@ -79,7 +79,7 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
     const { memory } = expected;
     if (!memory.known) throw new Error("the command line knows no memory");
     const card = workbench.webview().getByRole("region", { name: "Memory" });
-    await card.getByText(`${formatBytes(memory.totalBytes)} in all`).waitFor();
+    await card.getByText(`${formatBytes(memory.totalBytes)} in total`).waitFor();
     for (const device of memory.devices) {
       await card.getByText(formatBytes(device.totalBytes), { exact: true }).first().waitFor();
     }

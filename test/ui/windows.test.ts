@@ -28,7 +28,7 @@ describe("a window on files that are on no disk", () => {
     await onNoDisk.statusBarItem().waitFor();
     await onNoDisk.togglePane("Tokens", true);
     const welcome = onNoDisk.page.locator(".welcome-view-content", {
-      hasText: "This workspace is not on a disk",
+      hasText: "This is a virtual workspace",
     });
     await welcome.waitFor();
     await onNoDisk.screenshot("virtual");
