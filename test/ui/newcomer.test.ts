@@ -117,7 +117,7 @@ describe("what a screen reader says", () => {
     await row.waitFor();
     await expect
       .poll(() => row.getAttribute("aria-label"))
-      .toMatch(/: [\d,]+ tokens( in [\d,]+ files)?, [\d.]+ % of all/);
+      .toMatch(/: [\d,]+ tokens( in [\d,]+ files)?, [\d.]+ % of the total/);
     const box = row.getByRole("checkbox");
     await expect.poll(() => box.getAttribute("aria-label")).toBe("Include src in the prompt");
   });
