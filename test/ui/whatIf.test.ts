@@ -70,7 +70,7 @@ describe("what-if on a server that was started from a preset, in the packaged ex
     await budget();
     await memory().getByText("Context 4,096 tokens, one slot.").waitFor();
     await memory()
-      .getByText(/llama-server \(process \d+\) holds/)
+      .getByText(/llama-server \(process \d+\) uses/)
       .waitFor();
     await workbench.statusBarItem().filter({ hasText: "4K" }).waitFor();
   });
