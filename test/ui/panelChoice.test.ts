@@ -70,7 +70,7 @@ describe("choosing files on the panel's page", () => {
     await show({ ...report, tokens: { ...report.tokens, files } });
     const room = panel.page.getByRole("region", { name: "Room" });
     const warning = room.getByRole("status").filter({ hasText: `${risky.file.label}, line 12: 25,000` });
-    await warning.getByText("Exclude").click();
+    await warning.getByText("Exclude", { exact: true }).click();
     expect(await actions()).toEqual([{ type: "leaveOut", paths: [risky.file.path], out: true }]);
     await room.getByRole("button", { name: "Table" }).click();
     const row = room.getByRole("row", { name: risky.file.label });
