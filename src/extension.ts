@@ -14,10 +14,10 @@ import { RememberedRequest } from "./client/estimate/rememberedRequest";
 import { TokenTreeView } from "./client/estimate/tokenTreeView";
 import { startLadders } from "./client/ladder/startLadders";
 import { startLanguageClient } from "./client/language/languageClient";
-import { MemoryLook } from "./client/panel/memoryLook";
+import { LatestMemory } from "./client/panel/latestMemory";
 import { GaugePanel } from "./client/panel/panel";
 import { ApiKeys } from "./client/servers/apiKeys";
-import { ServerSightings } from "./client/servers/serverSightings";
+import { ServersInEditor } from "./client/servers/serversInEditor";
 import { ServerStarter } from "./client/servers/serverStarter";
 import { startSpeed } from "./client/speed/startSpeed";
 import { StatusBar } from "./client/statusBar/statusBar";
@@ -31,9 +31,9 @@ export function activate(context: ExtensionContext): void {
   const log = store.add(new OutputLog());
   const settings = store.add(new SettingsStore(log));
   const keys = new ApiKeys(context.secrets);
-  const sightings = store.add(new ServerSightings());
+  const serversInEditor = store.add(new ServersInEditor());
   const later = { starter: () => starter, gauge: () => gauge };
-  const host = editorHost({ context, log, settings, keys, sightings, ...later });
+  const host = editorHost({ context, log, settings, keys, serversInEditor, ...later });
 
   let app: Promise<App> | undefined;
   const useCases = <T extends object>(choose: (app: App) => T): Deferred<T> =>
@@ -47,7 +47,7 @@ export function activate(context: ExtensionContext): void {
   const remembered = new RememberedRequest(context.workspaceState);
   const gauge = store.add(new Gauge(estimates, Date.now, remembered.value));
   const isSeen = (): boolean => window.state.focused && workspace.isTrusted;
-  const memory = store.add(new MemoryLook({ gauge, machine, isSeen, now: Date.now }));
+  const memory = store.add(new LatestMemory({ gauge, machine, isSeen, now: Date.now }));
   const panel = store.add(new GaugePanel(context.extensionUri, gauge, log, starter, memory));
   const editorTokens = store.add(new ActiveEditorTokens(gauge));
   store.add(new StatusBar(gauge, editorTokens, memory));

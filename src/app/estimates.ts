@@ -14,7 +14,7 @@ import type { AppHost } from "./app";
 import { benchProbe } from "./benchSetup";
 import { Caches } from "./caches";
 import { HistoryStore } from "./historyStore";
-import { launchOptions, launchWith, typedArguments } from "./launchOptions";
+import { launchOptions, launchWith, typedArguments } from "./launchArguments";
 import { probeAndRemember, probedServer, type ProbedServer } from "./probe";
 import { serverSetup } from "./servers";
 import type { Settings } from "./settings";

@@ -13,7 +13,7 @@ import { cachedModelFile, cachedRepositories } from "../node/gguf/hubCache";
 import { budgetDevices, measureMemory } from "../node/machine/measureMemory";
 import type { AppHost } from "./app";
 import { HistoryStore } from "./historyStore";
-import { launchWith } from "./launchOptions";
+import { launchWith } from "./launchArguments";
 
 /** Models of one or two presets. */
 const maxModels = 30;

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { InvalidArgumentError, type Command } from "commander";
-import { launchOptions } from "../app/launchOptions";
+import { launchOptions } from "../app/launchArguments";
 import { formatText } from "../core/format";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";

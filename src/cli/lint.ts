@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { launchWith } from "../app/launchOptions";
+import { launchWith } from "../app/launchArguments";
 import { formatText } from "../core/format";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";

@@ -6,7 +6,7 @@ import type { Gauge } from "./estimate/gauge";
 import { unsavedTexts } from "./estimate/unsavedTexts";
 import { askForApiKey } from "./servers/apiKeyPrompt";
 import type { ApiKeys } from "./servers/apiKeys";
-import type { ServerSightings } from "./servers/serverSightings";
+import type { ServersInEditor } from "./servers/serversInEditor";
 import type { ServerStarter } from "./servers/serverStarter";
 
 export interface EditorHostParts {
@@ -14,7 +14,7 @@ export interface EditorHostParts {
   readonly log: OutputLog;
   readonly settings: SettingsStore;
   readonly keys: ApiKeys;
-  readonly sightings: ServerSightings;
+  readonly serversInEditor: ServersInEditor;
   /** These are made later, and need the app themselves. */
   readonly starter: () => ServerStarter;
   readonly gauge: () => Gauge;
@@ -22,7 +22,7 @@ export interface EditorHostParts {
 
 /** What the app is told by the editor. */
 export function editorHost(parts: EditorHostParts): AppHost {
-  const { context, log, settings, keys, sightings } = parts;
+  const { context, log, settings, keys, serversInEditor } = parts;
   const { version } = context.extension.packageJSON as { readonly version: string };
   return {
     ...{ log, version, cacheFolder: context.globalStorageUri.fsPath, logFolder: context.logUri.fsPath },
@@ -31,7 +31,7 @@ export function editorHost(parts: EditorHostParts): AppHost {
     apiKey: (url) => keys.get(url),
     askForApiKey: (url) => askForApiKey(keys, url),
     attachedServer: () => parts.starter().attached,
-    serverAddresses: () => sightings.addresses(),
+    serverAddresses: () => serversInEditor.addresses(),
     shownSituation: () => parts.gauge().shown?.situation,
     workspaceFolders: () =>
       (workspace.workspaceFolders ?? []).flatMap(({ uri }) => (uri.scheme === "file" ? [uri.fsPath] : [])),

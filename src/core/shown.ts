@@ -54,9 +54,9 @@ function plain(text: string): Shown {
 const wordJoiner = "\u2060";
 
 /** Icons of our own in front of a text. */
-export type IconName = "dashboard" | "error" | "loading~spin" | "warning";
+export type CodiconName = "dashboard" | "error" | "loading~spin" | "warning";
 
-export const icon = (name: IconName): Shown => `$(${name})` as Shown;
+export const codicon = (name: CodiconName): Shown => `$(${name})` as Shown;
 
 export const nothingShown = "" as Shown;
 

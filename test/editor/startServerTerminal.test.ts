@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { window, type Terminal, type TerminalShellIntegration } from "vscode";
-import { ServerSightings } from "../../src/client/servers/serverSightings";
+import { ServersInEditor } from "../../src/client/servers/serversInEditor";
 import { discoverServer } from "../../src/node/llamaServer/serverDiscovery";
 import { forgedModel } from "../support/forge/forgeModel";
 import { freePort } from "../support/freePort";
@@ -12,15 +12,15 @@ const signal = new AbortController().signal;
 describe("a llama-server that was started in a terminal by hand", function () {
   this.timeout(120_000);
   let terminal: Terminal;
-  let sightings: ServerSightings;
+  let serversInEditor: ServersInEditor;
 
   before(() => {
-    sightings = new ServerSightings();
+    serversInEditor = new ServersInEditor();
     terminal = window.createTerminal({ name: "my shell", shellPath: "/bin/bash" });
   });
   after(() => {
     terminal.dispose();
-    sightings.dispose();
+    serversInEditor.dispose();
   });
 
   /** Resolves when a command has come to its end. */
@@ -34,7 +34,7 @@ describe("a llama-server that was started in a terminal by hand", function () {
 
   /** Servers found in terminals alone, as the extension finds them where processes are not shown. */
   async function found(): Promise<unknown> {
-    const addresses = (await sightings.addresses()).filter(({ source }) => source.kind === "terminal");
+    const addresses = (await serversInEditor.addresses()).filter(({ source }) => source.kind === "terminal");
     const { tries } = await discoverServer({ addresses, ports: [] }, signal);
     return tries.map(({ url, source, facts }) => ({ url, source, nCtxPerSlot: facts?.nCtxPerSlot }));
   }
@@ -68,7 +68,9 @@ describe("a llama-server that was started in a terminal by hand", function () {
     // as a user would end it
     terminal.sendText("\u0003", false);
     const gone = async (): Promise<true | undefined> =>
-      (await sightings.addresses()).every(({ source }) => source.kind !== "terminal") ? true : undefined;
+      (await serversInEditor.addresses()).every(({ source }) => source.kind !== "terminal")
+        ? true
+        : undefined;
     await until("its end", gone, 60_000);
     assert.deepEqual(await found(), []);
   });

@@ -172,7 +172,7 @@ describe("the walls of the house", () => {
     ["core/report/x.ts", 'import { a } from "../unlisted/a";'],
     ["node/machine/x.ts", 'const { a } = await import("../llamaServer/serverDiscovery");'],
     ["node/reading/x.ts", 'import { walk } from "../files/walk";'],
-    ["client/panel/panel.ts", 'import type { LadderDesk } from "../ladder/ladderDesk";'],
+    ["client/panel/panel.ts", 'import type { LadderRuns } from "../ladder/ladderRuns";'],
     ["client/editor/x.ts", 'import type { CommandParts } from "../commandTable";'],
     ["webview/charts/x.ts", 'import { card } from "../cards/parts";'],
     ["extension.ts", 'const walk = await import("./node/files/walk");'],

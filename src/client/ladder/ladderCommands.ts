@@ -7,7 +7,7 @@ import { UserError } from "../../core/userError";
 import { cancellable } from "../editor/cancellable";
 import type { CommandTable } from "../editor/commands";
 import type { Gauge } from "../estimate/gauge";
-import type { LadderDesk } from "./ladderDesk";
+import type { LadderRuns } from "./ladderRuns";
 import { diagnoseLongContext } from "./ladderDiagnosis";
 import { newPlan, planDocument } from "./ladderPlans";
 import { runLadderTask } from "./ladderRunTask";
@@ -29,24 +29,24 @@ export type LadderCommandId =
   | "llamaGauge.diagnoseLongContext";
 
 export interface LadderCommandParts {
-  readonly desk: LadderDesk;
+  readonly runs: LadderRuns;
   readonly gauge: Gauge;
   readonly panel: Pick<GaugePanel, "show">;
 }
 
 export function ladderCommands({
-  desk,
+  runs,
   gauge,
   panel,
 }: LadderCommandParts): Pick<CommandTable, LadderCommandId> {
-  const { ladders } = desk;
+  const { ladders } = runs;
 
   async function run(
     wanted: Parameters<typeof runLadderTask>[1],
     label: string,
     ask: boolean,
   ): Promise<string> {
-    const ladder = await runLadderTask(desk, wanted, { label, ask });
+    const ladder = await runLadderTask(runs, wanted, { label, ask });
     void tell(ladder);
     return ladder.report.nextStep.outcome;
   }
@@ -65,8 +65,8 @@ export function ladderCommands({
   }
 
   async function onShow(): Promise<ShownLadder> {
-    await desk.open();
-    const ladder = shownOf(desk.state);
+    await runs.open();
+    const ladder = shownOf(runs.state);
     if (ladder !== undefined) return ladder;
     throw new UserError(
       "notFound",
@@ -103,11 +103,11 @@ export function ladderCommands({
       const { id, label } = await onShow();
       return run({ kind: "resume", id }, label, args[0] !== "unasked");
     },
-    "llamaGauge.cancelLadder": () => desk.cancel(),
+    "llamaGauge.cancelLadder": () => runs.cancel(),
     "llamaGauge.showLadder": async () => {
       const [ladder] = await pickLadders(localized(say`Ladder to show`), false);
       if (ladder === undefined) return;
-      desk.show(ladder);
+      runs.show(ladder);
       panel.show("ladder");
     },
     "llamaGauge.compareLadders": async () => {

@@ -4,7 +4,7 @@ import type { DiagnosisFacts, DiagnosisStep, FactName } from "../../core/ladder/
 import { logLanguage } from "../../core/protocol/serverRequests";
 import { say } from "../../core/text";
 import type { Text } from "../../core/text";
-import type { LaddersInUse } from "./ladderDesk";
+import type { LaddersInUse } from "./ladderRuns";
 import { showMarkdown } from "../language/languageCommands";
 import { bulletList, md, paragraphs, type Markdown } from "../../core/markdown";
 import { together } from "../../core/shown";

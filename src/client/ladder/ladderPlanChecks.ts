@@ -1,5 +1,5 @@
 import { languages, Range, workspace, type TextDocument } from "vscode";
-import type { LaddersInUse } from "./ladderDesk";
+import type { LaddersInUse } from "./ladderRuns";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { together } from "../../core/shown";
 import { say } from "../../core/text";

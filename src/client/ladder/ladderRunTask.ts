@@ -2,7 +2,7 @@ import type { WantedLadder } from "../../app/ladders";
 import type { LadderCost } from "../../core/ladder/score/feasibility";
 import type { LadderProgress, ShownLadder } from "../../core/ladder/report/shownLadder";
 import { count, say, seconds, type Text } from "../../core/text";
-import type { LadderDesk } from "./ladderDesk";
+import type { LadderRuns } from "./ladderRuns";
 import { together } from "../../core/shown";
 import { askToGoOn, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -12,17 +12,17 @@ import { localized } from "../editor/vscodeText";
  * first request the user sees what it costs, and may think better of it: then an abort is thrown.
  */
 export async function runLadderTask(
-  desk: LadderDesk,
+  runs: LadderRuns,
   wanted: WantedLadder,
   { label, ask }: { readonly label: string; readonly ask: boolean },
 ): Promise<ShownLadder> {
   return showingProgress(localized(say`Ladder ${label}`), async (progress, cancelled) => {
-    const cancel = (): void => desk.cancel();
+    const cancel = (): void => runs.cancel();
     cancelled.addEventListener("abort", cancel);
     let shown = 0;
     try {
       progress.report({ message: localized(say`Checking the server and the plan`) });
-      return await desk.run(wanted, {
+      return await runs.run(wanted, {
         onCost: async (cost, left) => {
           if (ask && !(await confirmed(cost, left))) throw new DOMException("not wanted", "AbortError");
         },

@@ -4,7 +4,7 @@ import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import type { Gauge } from "../estimate/gauge";
 import type { GaugePanel } from "../panel/panel";
 import { ladderCommands } from "./ladderCommands";
-import { LadderDesk, type LaddersInUse } from "./ladderDesk";
+import { LadderRuns, type LaddersInUse } from "./ladderRuns";
 import { LadderPlanChecks } from "./ladderPlanChecks";
 
 export interface LadderParts {
@@ -17,9 +17,9 @@ export interface LadderParts {
 /** Commands, plan checks and the panel's part of the ladder. */
 export function startLadders({ gauge, panel, log, ladders }: LadderParts): Disposable {
   const store = new DisposableStore();
-  const desk = store.add(new LadderDesk(ladders));
+  const runs = store.add(new LadderRuns(ladders));
   store.add(new LadderPlanChecks((text) => ladders.checkPlan(text)));
-  panel.add(desk);
-  store.add(registerCommands(ladderCommands({ desk, gauge, panel }), log));
+  panel.add(runs);
+  store.add(registerCommands(ladderCommands({ runs, gauge, panel }), log));
   return store;
 }

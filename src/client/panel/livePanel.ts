@@ -1,14 +1,14 @@
 import { workspace } from "vscode";
 import type { LiveMemory } from "../../core/memory/devices/liveMemory";
 import type { Disposable } from "../editor/lifecycle";
-import type { MemoryLook } from "./memoryLook";
+import type { LatestMemory } from "./latestMemory";
 
 /** Measures while the panel is seen, and never else. */
 export class LivePanel implements Disposable {
   private running: { readonly url: string | undefined; readonly watch: Promise<Disposable> } | undefined;
 
   constructor(
-    private readonly memory: Pick<MemoryLook, "watch">,
+    private readonly memory: Pick<LatestMemory, "watch">,
     private readonly show: (memory: LiveMemory) => void,
   ) {}
 

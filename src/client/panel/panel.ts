@@ -19,7 +19,7 @@ import type { ServerStarter } from "../servers/serverStarter";
 import { panelHtml } from "./panelHtml";
 import type { PanelPart } from "./panelPart";
 import { LivePanel } from "./livePanel";
-import type { MemoryLook } from "./memoryLook";
+import type { LatestMemory } from "./latestMemory";
 import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
 
@@ -46,7 +46,7 @@ export class GaugePanel implements Disposable {
     private readonly gauge: Gauge,
     private readonly log: Log,
     starter: ServerStarter,
-    memory: Pick<MemoryLook, "watch">,
+    memory: Pick<LatestMemory, "watch">,
   ) {
     this.whatIf = new WhatIfPanel(gauge, starter, (message) => this.post(message));
     this.live = this.store.add(new LivePanel(memory, (live) => this.post({ type: "live", memory: live })));

@@ -8,7 +8,7 @@ import type { ComparisonResult } from "../../core/bench/comparison";
 import { say, seconds, type Text } from "../../core/text";
 import { cancellable } from "../editor/cancellable";
 import { pickWhileSearching } from "../editor/quickPick";
-import type { SpeedBoard } from "./speedBoard";
+import type { SpeedMeasurements } from "./speedMeasurements";
 import { shownName, type Shown } from "../../core/shown";
 import { pick, showingProgress, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -34,13 +34,13 @@ const choices: Readonly<
  */
 export async function compareSettings(
   speed: Comparisons,
-  board: SpeedBoard,
+  measurements: SpeedMeasurements,
   argument: unknown,
 ): Promise<ComparisonResult | undefined> {
   const choice = asChoice(argument) ?? (await ask(speed));
   if (choice === undefined) return undefined;
-  const result = await run(speed, board, choice);
-  board.compared(result);
+  const result = await run(speed, measurements, choice);
+  measurements.compared(result);
   return result;
 }
 
@@ -100,10 +100,14 @@ async function askForDepth(speed: Comparisons, title: Shown): Promise<Comparison
   return picked?.plan;
 }
 
-function run(speed: Comparisons, board: SpeedBoard, choice: ComparisonChoice): Promise<ComparisonResult> {
+function run(
+  speed: Comparisons,
+  measurements: SpeedMeasurements,
+  choice: ComparisonChoice,
+): Promise<ComparisonResult> {
   const title = say`Comparing ${choice.varied.flag} ${choice.values.join(" / ")}`;
   return showingProgress(localized(title), (progress, cancelled) =>
-    board.measure(title, cancelled, (report, signal) => {
+    measurements.measure(title, cancelled, (report, signal) => {
       let done = 0;
       return speed.compare(
         choice,

@@ -9,12 +9,12 @@ import type { GaugeReport } from "../../core/report/gaugeReport";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
-import type { SpeedBoard } from "./speedBoard";
+import type { SpeedMeasurements } from "./speedMeasurements";
 import { append } from "../../core/lists";
 
 export interface ServerWatchParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
-  readonly board: Pick<SpeedBoard, "live" | "measuring">;
+  readonly measurements: Pick<SpeedMeasurements, "live" | "measuring">;
   /** One look at the server of the last estimate; undefined where there is none to look at. */
   readonly look: (counters: boolean, signal: AbortSignal) => Promise<ServerActivity | undefined>;
   /** A prompt of somebody else's was read. */
@@ -88,20 +88,20 @@ export class ServerWatch implements Disposable {
     this.timer = undefined;
     this.looking?.abort();
     this.looking = undefined;
-    this.parts.board.live(undefined);
+    this.parts.measurements.live(undefined);
   }
 
   private async look(): Promise<void> {
-    const { board, isSeen, now, look } = this.parts;
+    const { measurements, isSeen, now, look } = this.parts;
     // our own measurement reads prompts, too, and says more about itself
-    if (board.measuring) {
+    if (measurements.measuring) {
       this.forget();
-      board.live(undefined);
+      measurements.live(undefined);
       this.schedule(idleMs);
       return;
     }
     if (!isSeen() || now() > this.until) {
-      board.live(undefined);
+      measurements.live(undefined);
       return;
     }
     const controller = new AbortController();
@@ -112,7 +112,7 @@ export class ServerWatch implements Disposable {
       if (controller.signal.aborted) return;
       if (found?.slots === undefined) {
         // it tells nothing, or is gone: the next estimate will say
-        board.live(undefined);
+        measurements.live(undefined);
         this.url = undefined;
         return;
       }
@@ -120,7 +120,7 @@ export class ServerWatch implements Disposable {
       this.take(found, found.slots);
       this.schedule(this.busy ? busyMs : idleMs);
     } catch {
-      board.live(undefined);
+      measurements.live(undefined);
     } finally {
       if (this.looking === controller) this.looking = undefined;
     }
@@ -147,7 +147,7 @@ export class ServerWatch implements Disposable {
     const report = reportOf(this.parts.gauge.state);
     // several at once: the one that has the most to show
     const [longest] = reading.toSorted((p, q) => q.progress.length - p.progress.length);
-    this.parts.board.live(
+    this.parts.measurements.live(
       longest && livePrefill(longest, { curve: report?.curve, expected: report?.acceptance.promptTokens }),
     );
   }

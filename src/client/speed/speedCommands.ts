@@ -10,7 +10,7 @@ import type { CommandId } from "../editor/commandIds";
 import type { CommandTable } from "../editor/commands";
 import { compareSettings, comparisonText } from "./compareCommand";
 import type { GaugePanel } from "../panel/panel";
-import type { SpeedBoard } from "./speedBoard";
+import type { SpeedMeasurements } from "./speedMeasurements";
 import { shownName, together } from "../../core/shown";
 import { enterText, notify, pick, showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -30,7 +30,7 @@ export type SpeedInCommands = Pick<
 >;
 
 export interface SpeedCommandParts {
-  readonly board: SpeedBoard;
+  readonly measurements: SpeedMeasurements;
   readonly panel: Pick<GaugePanel, "show">;
   readonly speed: SpeedInCommands;
   /** Runs the last estimate again, which may use what was measured. */
@@ -50,14 +50,14 @@ const readingHistory = say`Reading measurement history`;
 
 /** The commands about measured speed besides the probe itself. */
 export function speedCommands({
-  board,
+  measurements,
   panel,
   speed,
   repeat,
 }: SpeedCommandParts): Pick<CommandTable, SpeedCommandId> {
   return {
     "llamaGauge.compareKvCacheTypes": async (...args) => {
-      const result = await compareSettings(speed, board, args[0]).catch(offerServerProbe);
+      const result = await compareSettings(speed, measurements, args[0]).catch(offerServerProbe);
       if (result === undefined) return undefined;
       void notify("information", localized(comparisonText(result)));
       panel.show("measured");
@@ -68,7 +68,7 @@ export function speedCommands({
       const label = typeof args[0] === "string" ? args[0] : await askForLabel(run.key);
       if (label === undefined) return undefined;
       await cancellable(readingHistory, (signal) => speed.recordBaseline(run.id, label, signal));
-      await board.refresh();
+      await measurements.refresh();
       showBriefly(localized(say`Baseline recorded`));
       return label;
     },
@@ -87,7 +87,7 @@ export function speedCommands({
       const found = await cancellable(readingHistory, (signal) =>
         speed.besideBaseline({ baselineId, runId: run.id }, signal),
       );
-      board.besideBaseline(found);
+      measurements.besideBaseline(found);
       void notify("information", localized(found.sentence));
       panel.show("measured");
       return found.rows.at(-1)?.prefillChange;
@@ -100,7 +100,7 @@ export function speedCommands({
       const found = await cancellable(say`Importing measurements`, (signal) =>
         speed.importRuns(file, key, signal),
       );
-      await board.refresh();
+      await measurements.refresh();
       void notify(
         "information",
         localized(say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`),
@@ -118,7 +118,7 @@ export function speedCommands({
       showBriefly(localized(say`${count(written)} run[s] exported`));
       return written;
     },
-    "llamaGauge.cancelMeasurement": () => board.cancel(),
+    "llamaGauge.cancelMeasurement": () => measurements.cancel(),
   };
 
   async function currentRun(): Promise<{ readonly id: string; readonly key: CurveKey }> {

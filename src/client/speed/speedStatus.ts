@@ -3,8 +3,8 @@ import { livePrefillShort, livePrefillText } from "../../core/prefill/livePrefil
 import { say, seconds, type Text } from "../../core/text";
 import { setContextKey } from "../editor/contextKeys";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
-import type { SpeedBoard } from "./speedBoard";
-import { icon, together } from "../../core/shown";
+import type { SpeedMeasurements } from "./speedMeasurements";
+import { codicon, together } from "../../core/shown";
 import { StatusItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
@@ -15,8 +15,8 @@ export class SpeedStatus implements Disposable {
     new StatusItem("llamaGauge.speed", 19, "Llama Gauge: Speed", "llamaGauge.showPanel"),
   );
 
-  constructor(board: SpeedBoard) {
-    this.store.add(board.onDidChange((state) => this.draw(state)));
+  constructor(measurements: SpeedMeasurements) {
+    this.store.add(measurements.onDidChange((state) => this.draw(state)));
   }
 
   dispose(): void {
@@ -32,7 +32,7 @@ export class SpeedStatus implements Disposable {
     }
     const long = localized(shown.long);
     this.item.show({
-      text: together([icon("loading~spin"), localized(shown.short)], " "),
+      text: together([codicon("loading~spin"), localized(shown.short)], " "),
       tooltip: long,
       label: long,
     });

@@ -11,7 +11,7 @@ import type { Gauge } from "../estimate/gauge";
 import type { GaugePanel } from "../panel/panel";
 import type { Probe } from "./depthProbe";
 import { ServerWatch } from "./serverWatch";
-import { SpeedBoard } from "./speedBoard";
+import { SpeedMeasurements } from "./speedMeasurements";
 import { speedCommands, type SpeedInCommands } from "./speedCommands";
 import { SpeedStatus } from "./speedStatus";
 
@@ -29,20 +29,20 @@ export interface SpeedParts {
   readonly estimates: Pick<Estimates, "probe" | "probeServer">;
 }
 
-/** Everything about measured speed: its board, commands, status and the watch over the server. */
+/** Everything about measured speed: its state, commands, status and the watch over the server. */
 export function startSpeed(parts: SpeedParts): Disposable & {
-  /** The probes with their progress on the board, too. */
+  /** The probes, shown among the measurements while they run. */
   readonly probes: Probes;
 } {
   const store = new DisposableStore();
   const { gauge, panel, log, speed, estimates } = parts;
-  const board = store.add(new SpeedBoard((signal) => speed.runs(signal)));
-  panel.add(board);
-  store.add(new SpeedStatus(board));
+  const measurements = store.add(new SpeedMeasurements((signal) => speed.runs(signal)));
+  panel.add(measurements);
+  store.add(new SpeedStatus(measurements));
   const watch = store.add(
     new ServerWatch({
       gauge,
-      board,
+      measurements,
       look: (counters, signal) => speed.serverActivity(counters, signal),
       learn: (timing) => {
         speed.learn(timing).catch((error: unknown) => log.error("A request was not written down", error));
@@ -58,21 +58,23 @@ export function startSpeed(parts: SpeedParts): Disposable & {
   );
   const repeat = async (): Promise<unknown> =>
     gauge.request === undefined ? undefined : gauge.estimate(gauge.request);
-  store.add(registerCommands(speedCommands({ board, panel, speed, repeat }), log));
+  store.add(registerCommands(speedCommands({ measurements, panel, speed, repeat }), log));
   return {
     probes: {
-      probe: onBoard(board, (callbacks, signal) => estimates.probe(callbacks, signal)),
+      probe: shownWhileMeasuring(measurements, (callbacks, signal) => estimates.probe(callbacks, signal)),
       probeOf: (target) =>
-        onBoard(board, (callbacks, signal) => estimates.probeServer(target, callbacks, signal)),
+        shownWhileMeasuring(measurements, (callbacks, signal) =>
+          estimates.probeServer(target, callbacks, signal),
+        ),
     },
     dispose: () => store.dispose(),
   };
 }
 
-const onBoard =
-  (board: SpeedBoard, probe: Probe): Probe =>
+const shownWhileMeasuring =
+  (measurements: SpeedMeasurements, probe: Probe): Probe =>
   (callbacks, signal) =>
-    board.measure(say`Measuring prefill by depth`, signal, (report, its) =>
+    measurements.measure(say`Measuring prefill by depth`, signal, (report, its) =>
       probe(
         {
           onPlan: (plan) => {

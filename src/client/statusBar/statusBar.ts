@@ -2,7 +2,7 @@ import { env, window } from "vscode";
 import type { ActiveEditorTokens } from "../estimate/editorTokens";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
-import type { MemoryLook } from "../panel/memoryLook";
+import type { LatestMemory } from "../panel/latestMemory";
 import { statusView, tooltipCommands } from "./statusView";
 import { markdownString, StatusItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -17,7 +17,7 @@ export class StatusBar implements Disposable {
   constructor(
     private readonly gauge: Gauge,
     private readonly editor: ActiveEditorTokens,
-    private readonly memory: MemoryLook,
+    private readonly memory: LatestMemory,
   ) {
     this.store.add(gauge.onDidChange(() => this.draw()));
     this.store.add(editor.onDidChange(() => this.draw()));

@@ -5,7 +5,7 @@ import type { LiveMemory, ServerMemory } from "../../core/memory/devices/liveMem
 import { reportOf, type GaugeState, countingProgressText } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { commandLink, inLine, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
-import { icon, shownName, together, type Shown } from "../../core/shown";
+import { codicon, shownName, together, type Shown } from "../../core/shown";
 import { bytes, count, say, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import type { EditorTokens } from "../estimate/editorTokens";
@@ -58,7 +58,7 @@ export function statusView(
   switch (state.status) {
     case "idle":
       return {
-        text: together([icon("dashboard"), name], " "),
+        text: together([codicon("dashboard"), name], " "),
         accessibleLabel: write(say`Llama Gauge: nothing estimated yet`),
         tooltip: page(
           [
@@ -72,7 +72,7 @@ export function statusView(
     case "counting": {
       const progress = write(countingProgressText(state.progress));
       return {
-        text: together([icon("loading~spin"), progress], " "),
+        text: together([codicon("loading~spin"), progress], " "),
         accessibleLabel: write(say`Llama Gauge: counting tokens`),
         tooltip: page([md`**${name}**`, md`${progress}`], [link(write(say`Cancel`), "llamaGauge.cancel")]),
         warning: false,
@@ -80,7 +80,7 @@ export function statusView(
     }
     case "failed":
       return {
-        text: together([icon("error"), name], " "),
+        text: together([codicon("error"), name], " "),
         accessibleLabel: together([spokenName, write(state.failure.problem)], " "),
         tooltip: page(
           [md`**${write(state.failure.problem)}**`, md`${write(state.failure.remedy)}`],
@@ -93,7 +93,7 @@ export function statusView(
       const stale = state.stale ? [write(say`(stale)`)] : [];
       const figures = reportFigures(state.report, write, locale);
       return {
-        text: together([icon(warning ? "warning" : "dashboard"), figures, ...stale], " "),
+        text: together([codicon(warning ? "warning" : "dashboard"), figures, ...stale], " "),
         accessibleLabel: together([spokenName, write(state.report.verdict.sentence), ...stale], " "),
         tooltip: page(
           [...details, ...(live === undefined ? [] : [liveTooltip(live, write, locale)]), ...inEditor],

@@ -74,7 +74,7 @@ export async function estimate(
   void cache?.flush();
   const { model, launch, curve, origin, curves } = situation;
   const server = factsOf(situation.server);
-  const knobs = knobsOfSituation(situation);
+  const knobs = optionsToTry(situation);
   const createdAt = clock.now();
   return {
     revision: 0,
@@ -150,7 +150,7 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
 }
 
 /** What can be tried; nothing where there is no model to try it on. */
-function knobsOfSituation({ server, model, launch, memory, budgets }: Situation): TryableOptions | undefined {
+function optionsToTry({ server, model, launch, memory, budgets }: Situation): TryableOptions | undefined {
   if (!model.known || !memory.known || budgets === undefined) return undefined;
   const build = valueOf(server)?.facts.build;
   return tryableOptions(model.value, launch, memory.value, buildNumber(build));

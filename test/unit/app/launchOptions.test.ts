@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { launchOptions, launchWith, typedArguments } from "../../../src/app/launchOptions";
+import { launchOptions, launchWith, typedArguments } from "../../../src/app/launchArguments";
 import type { LaunchProblem } from "../../../src/core/launch/commandLine";
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  icon,
+  codicon,
   longestValue,
   shownName,
   shownText,
@@ -84,7 +84,7 @@ describe("a sentence for the screen", () => {
   });
 
   it("is joined with others and with icons of our own", () => {
-    const parts = [icon("warning"), shownName("[a]"), shownName(""), shownName("(command:b)")];
+    const parts = [codicon("warning"), shownName("[a]"), shownName(""), shownName("(command:b)")];
     expect(together(parts, " ")).toBe("$(warning) [a] (command:b)");
   });
 

@@ -40,11 +40,14 @@ class Bench {
       state: GaugeState;
     };
     Object.defineProperty(gauge, "state", { get: () => this.state });
-    const board = { live: (live: LivePrefill | undefined) => void this.shown.push(live), measuring: false };
-    Object.defineProperty(board, "measuring", { get: () => this.measuring });
+    const measurements = {
+      live: (live: LivePrefill | undefined) => void this.shown.push(live),
+      measuring: false,
+    };
+    Object.defineProperty(measurements, "measuring", { get: () => this.measuring });
     this.live = new ServerWatch({
       gauge,
-      board,
+      measurements,
       look: (asksCounters) => {
         this.looks++;
         const found = this.answer(asksCounters);

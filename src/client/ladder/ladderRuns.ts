@@ -19,7 +19,7 @@ export type LaddersInUse = Pick<
 >;
 
 /** Holds the ladder on show and the one that runs, and is the only one to change it. */
-export class LadderDesk implements PanelPart, Disposable {
+export class LadderRuns implements PanelPart, Disposable {
   private readonly changes = new Emitter<LadderState>();
   private current: LadderState = { status: "none" };
   private running: AbortController | undefined;

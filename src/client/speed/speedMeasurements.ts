@@ -14,7 +14,7 @@ import { Emitter, type Disposable } from "../editor/lifecycle";
 import type { PanelPart } from "../panel/panelPart";
 
 /** Holds what is measured and what was, and is the only one to change it. One measurement runs at a time. */
-export class SpeedBoard implements PanelPart, Disposable {
+export class SpeedMeasurements implements PanelPart, Disposable {
   private readonly changes = new Emitter<SpeedState>();
   private current: SpeedState = noSpeed;
   private running: AbortController | undefined;

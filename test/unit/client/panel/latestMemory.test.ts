@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Emitter } from "../../../../src/client/editor/lifecycle";
-import { MemoryLook } from "../../../../src/client/panel/memoryLook";
+import { LatestMemory } from "../../../../src/client/panel/latestMemory";
 import type { LiveMemory } from "../../../../src/core/memory/devices/liveMemory";
 import type { GaugeReport } from "../../../../src/core/report/gaugeReport";
 import type { GaugeState } from "../../../../src/core/report/gaugeState";
@@ -21,12 +21,12 @@ class Desk {
   seen = true;
   answer: () => Promise<LiveMemory> = () => Promise.resolve(memory(this.now));
   readonly shown: number[] = [];
-  readonly look: MemoryLook;
+  readonly look: LatestMemory;
 
   constructor() {
     const gauge = { onDidChange: this.changes.event, state: this.state };
     Object.defineProperty(gauge, "state", { get: () => this.state });
-    this.look = new MemoryLook({
+    this.look = new LatestMemory({
       gauge,
       machine: {
         memory: (url) => {

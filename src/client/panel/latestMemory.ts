@@ -5,7 +5,7 @@ import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
 
-export interface MemoryLookParts {
+export interface LatestMemorySources {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
   readonly machine: Pick<Machine, "memory" | "watchMemory">;
   /** Whether somebody could ask for it now, and programs may be started. */
@@ -21,7 +21,7 @@ const freshMs = 30_000;
  * The last measurement of this machine's memory. VS Code does not say when somebody reads a tooltip; so there is one look
  * after each estimate, one when the window is looked at again, and what the panel measures while it is seen.
  */
-export class MemoryLook implements Disposable {
+export class LatestMemory implements Disposable {
   private readonly store = new DisposableStore();
   private readonly changes = this.store.add(new Emitter<LiveMemory>());
   private current: LiveMemory | undefined;
@@ -29,7 +29,7 @@ export class MemoryLook implements Disposable {
 
   readonly onDidChange = this.changes.event;
 
-  constructor(private readonly parts: MemoryLookParts) {
+  constructor(private readonly parts: LatestMemorySources) {
     this.store.add(onNewReport(parts.gauge, () => void this.look()));
     this.store.add({ dispose: () => this.looking?.abort() });
   }

@@ -10,7 +10,7 @@ interface Sighting {
 const llamaVscode = "llama-vscode";
 
 /** Llama-servers the editor itself knows of: command lines in its terminals, and the settings of llama.vscode. */
-export class ServerSightings implements Disposable {
+export class ServersInEditor implements Disposable {
   private readonly store = new DisposableStore();
   private readonly running = new Map<TerminalShellExecution, Sighting>();
 
