@@ -16,10 +16,7 @@ it("stays readable when the process that writes it is killed, again and again", 
     for (const name of ["a", "b", "c"]) {
       const running = execa(process.execPath, [writer.file, folder, name], { reject: false, buffer: false });
       let last = -1;
-      running.stdout.on(
-        "data",
-        (data: Buffer) => (last = Number(data.toString().trim().split("\n").at(-1))),
-      );
+      running.stdout.on("data", (data: Buffer) => (last = Number(data.toString().trim().split("\n").at(-1))));
       while (last < 5) await once(running.stdout, "data");
       running.kill("SIGKILL");
       await running;

@@ -7,7 +7,7 @@ import {
   Uri,
   window,
   type TreeDataProvider,
-  TreeItem,
+  type TreeItem,
   type TreeView,
 } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";

@@ -246,7 +246,9 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
     const [situation, settings] = await ready("exit 1");
     const choice = { varied: cacheTypeK, values: ["f16", "q8_0"], depth: 0 } as const;
     await expect(speed(situation, settings).compare(choice, report, signal)).rejects.toThrow(/llama-bench/);
-    expect(warnings).toEqual([expect.stringMatching(/answers were not compared: llama-server was not found/)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/answers were not compared: llama-server was not found/),
+    ]);
   }, 20_000);
 });
 
