@@ -5,7 +5,7 @@ import { leadAndRest, wordsOf } from "../../../src/webview/view/words";
 const japanese = {
   locale: "ja",
   trusted: true,
-  translations: { "Fits. {0}{1}": "収まります。{0}{1}", "{0} of {1} tokens": "{1} トークン中 {0}" },
+  translations: { "Fits. {0}{1}": "収まります。{0}{1}", "{0} of {1} token[s]": "{1} トークン中 {0}" },
 };
 const english = { locale: "en", trusted: true, translations: {} };
 const sentence = say`Fits. ${say`${count(19_440)} of ${count(32_512)} token[s]`}${say``}`;

@@ -19,7 +19,7 @@ export function refuseSecondCopy({ devices, context }: MemoryReport, serverRuns:
     if (needed <= free) continue;
     throw new UserError(
       "tooLarge",
-      say`llama-bench would load the model again: ${name} needs ${bytes(needed)}, ${bytes(free)} is free.`,
+      say`llama-bench would load the model again: ${name} needs ${bytes(needed)}, but only ${bytes(free)} is free.`,
       serverRuns
         ? say`Probe the running server instead, or stop it first.`
         : say`Use a smaller model, put fewer layers on that device, or close what uses its memory.`,
