@@ -46,7 +46,9 @@ describe("a second copy of the model", () => {
   it("is refused where a device has no room beside the running server, which holds what it needs already", () => {
     // CUDA1: 9.2 of 11.1 GiB once; a second copy would need as much again
     expect(() => refuseSecondCopy(twoDevices, false)).not.toThrow();
-    expect(() => refuseSecondCopy(twoDevices, true)).toThrow(/CUDA0 needs 12\.7 GiB, but only 10\.5 GiB is free/);
+    expect(() => refuseSecondCopy(twoDevices, true)).toThrow(
+      /CUDA0 needs 12\.7 GiB, but only 10\.5 GiB is free/,
+    );
     expect(() => refuseSecondCopy(twoDevices, true)).toThrow(/Probe the running server instead/);
   });
 
