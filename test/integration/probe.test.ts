@@ -15,38 +15,15 @@ import { readServerActivity } from "../../src/node/llamaServer/serverActivity";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import { prefill, startSlopeServer, type PromptTimings } from "../support/slopeServer";
 
 const signal = new AbortController().signal;
 let server: LlamaServerProcess;
 
-/** A model whose prefill slows down visibly with depth, small batches for many points, one thread for a shared machine. */
-const args = [
-  ...["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"],
-  // an answer may go on until its client has gone
-  "--context-shift",
-];
-
 beforeAll(async () => {
-  server = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+  server = await startSlopeServer();
 });
 afterAll(() => server.stop());
-
-interface Timings {
-  readonly prompt_n: number;
-  readonly prompt_ms: number;
-  readonly cache_n: number;
-}
-
-/** Reads a cold prompt of so many tokens, as any client would. */
-async function prefill(tokens: number, seed: number): Promise<Timings> {
-  const prompt = Array.from({ length: tokens }, (_, i) => 1000 + ((i * 7919 + seed * 104729) % 50_000));
-  const response = await fetch(`${server.url}/completion`, {
-    method: "POST",
-    body: JSON.stringify({ prompt, n_predict: 1, cache_prompt: false }),
-    headers: { "content-type": "application/json" },
-  });
-  return ((await response.json()) as { timings: Timings }).timings;
-}
 
 describe("the probe of a running server", () => {
   it("does not touch a busy server", async () => {
@@ -87,7 +64,7 @@ describe("the probe of a running server", () => {
   });
 
   it("keeps what it had when the server is killed", async () => {
-    const other = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+    const other = await startSlopeServer();
     let killed = false;
     const report = await runServerProbe(
       {
@@ -162,14 +139,14 @@ describe("requests of other clients", () => {
         if (found === undefined) throw new Error("no counters");
         return found;
       };
-      const ask = async (tokens: number): Promise<Timings> => {
+      const ask = async (tokens: number): Promise<PromptTimings> => {
         const prompt = Array.from({ length: tokens }, (_, i) => 1000 + i);
         const response = await fetch(`${watched.url}/completion`, {
           method: "POST",
           body: JSON.stringify({ prompt, n_predict: 2 }),
           headers: { "content-type": "application/json" },
         });
-        return ((await response.json()) as { timings: Timings }).timings;
+        return ((await response.json()) as { timings: PromptTimings }).timings;
       };
       await ask(500);
       const before = await counters();
@@ -190,7 +167,7 @@ describe("a look at the server while somebody else uses it", () => {
     const watch = new SlotWatch();
     const depths: number[] = [];
     const timings: RequestTiming[] = [];
-    const prompt = prefill(4096, 7);
+    const prompt = prefill(server.url, 4096, 7);
     await until(async () => {
       const { slots: found = [], at } = await readServerActivity({ url: server.url, counters: true }, signal);
       const { reading, finished, busy } = watch.see(found, at);

@@ -2,40 +2,16 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { StreamPlan } from "../../src/core/bench/probePlan";
 import { predict } from "../../src/core/prefill/predict";
 import { runServerProbe } from "../../src/app/serverProbe";
-import { forgedModel } from "../support/forge/forgeModel";
-import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
+import type { LlamaServerProcess } from "../support/llamaCpp";
+import { prefill, startSlopeServer } from "../support/slopeServer";
 
 const signal = new AbortController().signal;
 let server: LlamaServerProcess;
 
-/** A model whose prefill slows down visibly with depth, small batches for many points, one thread for a shared machine. */
-const args = [
-  ...["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"],
-  // an answer may go on until its client has gone
-  "--context-shift",
-];
-
 beforeAll(async () => {
-  server = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+  server = await startSlopeServer();
 });
 afterAll(() => server.stop());
-
-interface Timings {
-  readonly prompt_n: number;
-  readonly prompt_ms: number;
-  readonly cache_n: number;
-}
-
-/** Reads a cold prompt of so many tokens, as any client would. */
-async function prefill(tokens: number, seed: number): Promise<Timings> {
-  const prompt = Array.from({ length: tokens }, (_, i) => 1000 + ((i * 7919 + seed * 104729) % 50_000));
-  const response = await fetch(`${server.url}/completion`, {
-    method: "POST",
-    body: JSON.stringify({ prompt, n_predict: 1, cache_prompt: false }),
-    headers: { "content-type": "application/json" },
-  });
-  return ((await response.json()) as { timings: Timings }).timings;
-}
 
 it("a probe says what it will cost, measures every batch, and predicts a prompt twice as deep", async () => {
   const plans: StreamPlan[] = [];
@@ -67,7 +43,7 @@ it("a probe says what it will cost, measures every batch, and predicts a prompt 
 
   const deepest = Math.max(...points.map((p) => p.depth + p.tokens));
   const prediction = predict(report.curve, { tokens: 2 * deepest });
-  const actual = (await prefill(2 * deepest, 1)).prompt_ms / 1000;
+  const actual = (await prefill(server.url, 2 * deepest, 1)).prompt_ms / 1000;
   if (!prediction.known) throw new Error("unknown");
   // The machine may be shared with anything: only what no load explains is wrong here. docs/evidence/prediction.md has the figures.
   expect(prediction.seconds).toBeGreaterThan(actual / 3);
