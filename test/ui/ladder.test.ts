@@ -57,7 +57,7 @@ describe("a ladder from its plan to its verdict, in the packaged extension with 
       await done.hover();
       await done.getByRole("button", { name: "Show" }).click();
       const card = workbench.webview().locator("#ladder");
-      await card.getByRole("heading", { name: "Verified window: 900 tokens, 1 of 1 runs passed" }).waitFor();
+      await card.getByRole("heading", { name: "Verified window: 900 tokens, 1 of 1 run passed" }).waitFor();
       await card.getByRole("button", { name: "Table" }).click();
       const rows = card.getByRole("table", { name: "Ladder by length" }).getByRole("row");
       await expect.poll(() => rows.nth(2).innerText()).toMatch(/^900\s+target\s+3\/3\s/);
