@@ -82,6 +82,7 @@ export class Estimates {
         walk: this.#walkOptions(settings),
         pack: packTemplate(settings),
         answerReserve: settings.answerReserveTokens,
+        patienceSeconds: settings.patienceSeconds,
         ...(request.leftOut !== undefined && { leftOut: request.leftOut }),
       },
       situation,

@@ -14,6 +14,8 @@ export interface Settings {
   /** A llama-server command line without the program. */
   readonly serverArguments: string;
   readonly answerReserveTokens: number;
+  /** How long the first token may take before "fits" becomes "slow"; 0: any time. */
+  readonly patienceSeconds: number;
   /** Memory to keep free on every device; undefined: as llama-server's `-fit` does. */
   readonly marginBytes: number | undefined;
   /** How long a depth probe may take. */

@@ -4,6 +4,8 @@ import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
+import { severityOf } from "../core/report/verdict";
+import { defaultPatience, totalText } from "../core/report/wait";
 import { count, say } from "../core/text";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { connected } from "../app/runningServer";
@@ -26,6 +28,7 @@ interface CheckOptions extends WalkFlags, HistoryFlags, ProgramFlags {
   readonly answerReserve: number;
   readonly device: readonly MemoryDevice[];
   readonly margin?: number;
+  readonly patience?: number;
   readonly json?: true;
 }
 
@@ -44,6 +47,11 @@ export const addCheck: CliCommand = (program, context) => {
       )
       .option("--raw", "only the text, without headings, fences and chat template")
       .option("--answer-reserve <n>", "tokens to reserve for the answer", wholeNumber, 2048)
+      .option(
+        "--patience <seconds>",
+        "wait for the first token at most this long, else exit with 1; 0: any time (default: 300, without exit code)",
+        wholeNumber,
+      )
       .option("--device <name=bytes>", "a device and its free memory; can be repeated", device, [])
       .option("--margin <mib>", "MiB to keep free on every device", mebibytes),
   );
@@ -78,6 +86,7 @@ export const addCheck: CliCommand = (program, context) => {
           walk: walkOptions(options),
           pack: options.raw ? "raw" : defaultPackTemplate,
           answerReserve: options.answerReserve,
+          patienceSeconds: options.patience ?? defaultPatience,
         },
         situation,
         { files: workspaceFiles(), clock: Date },
@@ -91,8 +100,8 @@ export const addCheck: CliCommand = (program, context) => {
       await (await situation.counts?.())?.flush();
       if (options.json) printJson(reportJson(report));
       else printLines(reportLines(report));
-      const { kind } = report.verdict;
-      if (kind === "exceedsContext" || kind === "exceedsMemory") context.finish(exitCode.no);
+      const late = options.patience !== undefined && report.wait.beyondPatience === true;
+      if (late || severityOf(report.verdict) === "bad") context.finish(exitCode.no);
     });
 };
 
@@ -114,6 +123,7 @@ function reportLines(report: GaugeReport): string[] {
   const { verdict, acceptance, tokens } = report;
   const { files, packing, template } = acceptance.parts;
   const memory = valueOf(report.memory);
+  const total = totalText(report.wait);
   return [
     formatText(verdict.sentence),
     ...verdict.reasons.map((reason) => `- ${formatText(reason)}`),
@@ -125,6 +135,7 @@ function reportLines(report: GaugeReport): string[] {
       ? []
       : [`memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${memory.verdict}`]),
     ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
+    ...(total === undefined ? [] : [formatText(total)]),
     ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),
   ];
 }

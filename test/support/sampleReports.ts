@@ -7,6 +7,7 @@ import type { Prediction } from "../../src/core/prefill/prediction";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { reportWithout } from "../../src/core/report/fileChoice";
 import { judge } from "../../src/core/report/verdict";
+import { waitOf } from "../../src/core/report/wait";
 import { say } from "../../src/core/text";
 import { defaultPackTemplate } from "../../src/core/tokens/pack";
 import type { SkippedFile } from "../../src/core/files/files";
@@ -111,11 +112,14 @@ const noCurve: Prediction = {
   reason: say`No speed has been measured with llama-server's defaults.`,
 };
 
-type Changes = Partial<Omit<GaugeReport, "verdict" | "limit">>;
+type Changes = Partial<Omit<GaugeReport, "verdict" | "limit" | "wait">> & {
+  readonly patienceSeconds?: number;
+};
 
 /** A report with a running server and nothing else known, changed as given; its verdict follows. */
 export function sampleReport(changes: Changes = {}): GaugeReport {
-  const parts: Omit<GaugeReport, "verdict" | "limit"> = {
+  const { patienceSeconds, ...changed } = changes;
+  const parts: Omit<GaugeReport, "verdict" | "limit" | "wait"> = {
     revision: 1,
     createdAt: Date.UTC(2026, 10, 29, 12, 30),
     scope: { label: "harbour", roots: ["/home/ada/harbour"] },
@@ -147,9 +151,10 @@ export function sampleReport(changes: Changes = {}): GaugeReport {
     prefill: noCurve,
     pack: defaultPackTemplate,
     notes: [],
-    ...changes,
+    ...changed,
   };
-  return { ...parts, limit: limitOf(parts.acceptance), verdict: judge(parts) };
+  const wait = waitOf({ ...parts, ...(patienceSeconds !== undefined && { patienceSeconds }) });
+  return { ...parts, wait, limit: limitOf(parts.acceptance), verdict: judge({ ...parts, wait }) };
 }
 
 function limitOf({ nCtxPerSlot }: AcceptanceReport): GaugeReport["limit"] {
@@ -179,6 +184,15 @@ export const tight = (): GaugeReport =>
     acceptance: { ...acceptance, nCtxPerSlot: 20_480, answerRoom: 20_480 - acceptance.promptTokens },
     prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
     curve: sampleCurve,
+  });
+
+/** Read in time by nobody who waits 30 s. */
+export const slow = (): GaugeReport =>
+  sampleReport({
+    memory: known(twoDevices),
+    prefill: predict(sampleCurve, { tokens: acceptance.promptTokens }),
+    curve: sampleCurve,
+    patienceSeconds: 30,
   });
 
 /** A first device that is smaller than its share. */

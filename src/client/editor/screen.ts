@@ -16,6 +16,7 @@ import {
   type TreeView,
 } from "vscode";
 import type { Markdown } from "../../core/markdown";
+import type { VerdictSeverity } from "../../core/report/verdict";
 import type { Shown } from "../../core/shown";
 import { toAbortSignal } from "./cancellation";
 import type { CommandId } from "./commandIds";
@@ -123,8 +124,15 @@ export interface StatusItemLook {
   readonly tooltip: Shown | MarkdownString;
   /** For screen readers. */
   readonly label: Shown;
-  readonly warning?: boolean;
+  readonly severity?: VerdictSeverity;
 }
+
+const backgrounds: Readonly<Record<VerdictSeverity, string | undefined>> = {
+  good: undefined,
+  open: undefined,
+  care: "statusBarItem.warningBackground",
+  bad: "statusBarItem.errorBackground",
+};
 
 /** An item on the left of the status bar, a button that runs a command. */
 export class StatusItem implements Disposable {
@@ -136,11 +144,12 @@ export class StatusItem implements Disposable {
     this.item.command = command;
   }
 
-  show({ text, tooltip, label, warning = false }: StatusItemLook): void {
+  show({ text, tooltip, label, severity = "good" }: StatusItemLook): void {
     this.item.text = text;
     this.item.tooltip = tooltip;
     this.item.accessibilityInformation = { label, role: "button" };
-    this.item.backgroundColor = warning ? new ThemeColor("statusBarItem.warningBackground") : undefined;
+    const colour = backgrounds[severity];
+    this.item.backgroundColor = colour === undefined ? undefined : new ThemeColor(colour);
     this.item.show();
   }
 

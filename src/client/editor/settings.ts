@@ -17,6 +17,7 @@ export const settingDefaults = {
   modelFolders: [] as readonly string[],
   serverArguments: "",
   answerReserveTokens: 2048,
+  patienceSeconds: 300,
   "memory.marginMiB": null,
   probeSeconds: 60,
   exclude: defaultWalkOptions.exclude,
@@ -55,6 +56,7 @@ export function parseSettings(read: (id: string) => unknown): {
     serverArguments: get("serverArguments", trimmed, defaults.serverArguments),
     marginBytes: get<number | undefined>("memory.marginMiB", mebibytes, undefined),
     answerReserveTokens: get("answerReserveTokens", naturalNumber, defaults.answerReserveTokens),
+    patienceSeconds: get("patienceSeconds", patience, defaults.patienceSeconds),
     probeSeconds: get("probeSeconds", probeBudget, defaults.probeSeconds),
     exclude: get("exclude", strings, defaults.exclude),
     useIgnoreFiles: get("useIgnoreFiles", flag, defaults.useIgnoreFiles),
@@ -87,6 +89,12 @@ function naturalNumber(value: unknown): number | undefined {
 function probeBudget(value: unknown): number | undefined {
   const seconds = naturalNumber(value);
   return seconds !== undefined && seconds >= 5 && seconds <= 3600 ? seconds : undefined;
+}
+
+/** Up to a day. */
+function patience(value: unknown): number | undefined {
+  const seconds = naturalNumber(value);
+  return seconds !== undefined && seconds <= 86_400 ? seconds : undefined;
 }
 
 function mebibytes(value: unknown): number | undefined {

@@ -43,7 +43,7 @@ export class StatusBar implements Disposable {
       text: view.text,
       tooltip: markdownString(view.tooltip, tooltipCommands),
       label: view.accessibleLabel,
-      warning: view.warning,
+      severity: view.severity,
     });
   }
 }

@@ -4,9 +4,10 @@ import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memory
 import type { LiveMemory, ServerMemory } from "../../core/memory/devices/liveMemory";
 import { reportOf, type GaugeState, countingProgressText } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
+import { severityOf, type VerdictSeverity } from "../../core/report/verdict";
 import { commandLink, inLine, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
 import { codicon, shownName, together, type Shown } from "../../core/shown";
-import { bytes, count, say, type Text } from "../../core/text";
+import { bytes, count, say, seconds, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import type { EditorTokens } from "../estimate/editorTokens";
 import { modelName } from "../../core/report/names";
@@ -17,7 +18,7 @@ export interface StatusView {
   readonly accessibleLabel: Shown;
   /** Links only to commands of `tooltipCommands`. */
   readonly tooltip: Markdown;
-  readonly warning: boolean;
+  readonly severity: VerdictSeverity;
 }
 
 /** What the tooltip shows besides the state. */
@@ -38,6 +39,8 @@ export const tooltipCommands = [
 
 type TooltipCommand = (typeof tooltipCommands)[number];
 type Write = (text: Text) => Shown;
+
+const icons = { good: "dashboard", open: "dashboard", care: "warning", bad: "error" } as const;
 
 const name = shownName("Llama Gauge");
 const spokenName = shownName("Llama Gauge:");
@@ -67,7 +70,7 @@ export function statusView(
           ],
           [link(write(say`Estimate workspace`), "llamaGauge.estimateWorkspace"), chooseServer(write)],
         ),
-        warning: false,
+        severity: "open",
       };
     case "counting": {
       const progress = write(countingProgressText(state.progress));
@@ -75,7 +78,7 @@ export function statusView(
         text: together([codicon("loading~spin"), progress], " "),
         accessibleLabel: write(say`Llama Gauge: counting tokens`),
         tooltip: page([md`**${name}**`, md`${progress}`], [link(write(say`Cancel`), "llamaGauge.cancel")]),
-        warning: false,
+        severity: "open",
       };
     }
     case "failed":
@@ -86,14 +89,14 @@ export function statusView(
           [md`**${write(state.failure.problem)}**`, md`${write(state.failure.remedy)}`],
           [link(write(say`Try again`), "llamaGauge.refresh"), chooseServer(write), showLog(write)],
         ),
-        warning: false,
+        severity: "open",
       };
     case "ready": {
-      const warning = state.report.verdict.kind.startsWith("exceeds");
+      const severity = severityOf(state.report.verdict);
       const stale = state.stale ? [write(say`(stale)`)] : [];
       const figures = reportFigures(state.report, write, locale);
       return {
-        text: together([codicon(warning ? "warning" : "dashboard"), figures, ...stale], " "),
+        text: together([codicon(icons[severity]), figures, ...stale], " "),
         accessibleLabel: together([spokenName, write(state.report.verdict.sentence), ...stale], " "),
         tooltip: page(
           [...details, ...(live === undefined ? [] : [liveTooltip(live, write, locale)]), ...inEditor],
@@ -105,13 +108,13 @@ export function statusView(
             showLog(write),
           ],
         ),
-        warning,
+        severity,
       };
     }
   }
 }
 
-/** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB"; of a budget alone "KV 1.3 GiB · VRAM 22.6/93.6 GiB · 64K". */
+/** "19,840 / 32,512 tokens · KV 0.8/1.3 GiB · VRAM 22.6/93.6 GiB · 98 s"; of a budget alone "KV 1.3 GiB · VRAM 22.6/93.6 GiB · 64K". */
 function reportFigures(report: GaugeReport, write: Write, locale: string): Shown {
   const { acceptance } = report;
   if (report.scope.roots.length === 0 && report.tokens.files.length === 0 && report.memory.known) {
@@ -130,6 +133,7 @@ function reportFigures(report: GaugeReport, write: Write, locale: string): Shown
         ? write(say`${prompt} token[s]`)
         : write(say`${prompt} / ${count(acceptance.nCtxPerSlot)} token[s]`),
       ...figures.map((part) => shownName(part)),
+      ...(report.prefill.known ? [write(say`${seconds(report.prefill.seconds)}`)] : []),
     ],
     " · ",
   );

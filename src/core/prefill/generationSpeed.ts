@@ -1,5 +1,34 @@
-import type { GenerationPoint } from "./depthCurve";
+import type { DepthCurve, GenerationPoint } from "./depthCurve";
 import { median } from "./curveFit";
+
+/** Seconds per generated token at a depth, with the 80 % band; undefined where nobody measured near it. */
+export interface GenerationCost {
+  readonly secondsPerToken: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * What a line through two depths misses at that multiple of the deepest one (ln): public series, half-width of 80 %, see
+ * docs/evidence/prediction.md.
+ */
+const formError = 0.03;
+
+export function generationCost(
+  { generation, spread = 0 }: Pick<DepthCurve, "generation" | "spread">,
+  depth: number,
+): GenerationCost | undefined {
+  const secondsPerToken = generationSecondsPerToken(generation, depth);
+  if (secondsPerToken === undefined) return undefined;
+  const deepest = Math.max(1024, ...generation.map((point) => point.depth));
+  const octaves = Math.max(0, Math.log2(depth / deepest));
+  const width = Math.hypot(formError * (1 + octaves), 1.2816 * spread);
+  return {
+    secondsPerToken,
+    low: secondsPerToken * Math.exp(-width),
+    high: secondsPerToken * Math.exp(width),
+  };
+}
 
 /**
  * Seconds per generated token at a depth: linear in depth, because every step reads the whole cache once more. From

@@ -24,6 +24,8 @@ export interface PromptSpec {
   readonly pack: PackTemplate | "raw";
   /** Tokens to keep for the answer. */
   readonly answerReserve: number;
+  /** Seconds to wait for the first token before "fits" becomes "slow"; absent or 0: any time. */
+  readonly patienceSeconds?: number;
   /** Paths of files that are counted but do not go into the prompt. */
   readonly leftOut?: readonly string[];
 }
@@ -93,6 +95,7 @@ export async function estimate(
       server,
       memory: situation.memory,
       speed: curve.known ? curve.value : { unmeasured: curve.why },
+      ...(request.patienceSeconds !== undefined && { patienceSeconds: request.patienceSeconds }),
       ...(model.known && { keeping: promptKeeping(model.value, launch) }),
     }),
     ...(origin !== undefined && { origin }),

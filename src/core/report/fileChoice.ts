@@ -3,7 +3,7 @@ import type { FileKind } from "../files/fileKinds";
 import { packFile } from "../tokens/pack";
 import { isExact, type CountedFile } from "../tokens/tokenCount";
 import type { GaugeReport } from "./gaugeReport";
-import { judgement, judgedSpeed } from "./judgement";
+import { judgement, judgedSpeed, patienceOf } from "./judgement";
 
 /** What counting each file alone can miss of a prompt: pieces that merge across seams. */
 const seamError = 0.001;
@@ -39,6 +39,7 @@ export function reportWithout(report: GaugeReport, leftOut: ReadonlySet<string>)
       ...(relativeError !== undefined && { relativeError }),
       ...{ limit, answerReserve: counted.answerReserve, notes, server, memory },
       speed: judgedSpeed(report),
+      ...patienceOf(report),
       ...(second !== undefined && { keeping: second.keeping }),
     }),
     ...(files.length < tokens.files.length && {

@@ -13,6 +13,7 @@ import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
 import type { TryableOptions } from "./tryableOptions";
+import type { Wait } from "./wait";
 
 export interface ModelSummary {
   readonly name: string;
@@ -35,7 +36,8 @@ export interface ReportSubject {
   readonly day: string;
 }
 
-export type VerdictKind = "fits" | "tight" | "exceedsContext" | "exceedsMemory" | "unknown";
+/** slow: it works, but the first token comes later than the user would wait. */
+export type VerdictKind = "fits" | "slow" | "tight" | "exceedsContext" | "exceedsMemory" | "unknown";
 
 /** The answer in one sentence, and what to do next where it is not "fits". */
 export interface Verdict {
@@ -58,6 +60,8 @@ export interface GaugeReport {
   readonly acceptance: AcceptanceReport;
   readonly memory: Known<MemoryReport>;
   readonly prefill: Prediction;
+  /** Everything from sending to the last token, and who would not wait for it. */
+  readonly wait: Wait;
   /** The measured curve that `prefill` comes from. */
   readonly curve?: DepthCurve;
   /** Which run that was, and what the watch said; absent for a curve that was named. */

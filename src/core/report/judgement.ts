@@ -9,6 +9,7 @@ import { secondQuestion, type PromptKeeping } from "../prefill/secondQuestion";
 import type { Text } from "../text";
 import type { GaugeReport } from "./gaugeReport";
 import { judge } from "./verdict";
+import { waitOf } from "./wait";
 
 /** A prompt, and everything it is held against. */
 export interface JudgementInput {
@@ -24,13 +25,15 @@ export interface JudgementInput {
   readonly memory: Known<MemoryReport>;
   /** What was measured of the setup, or why there is no prediction. */
   readonly speed: DepthCurve | { readonly unmeasured: Text };
+  /** Seconds the user would wait for the first token; absent or 0: any time. */
+  readonly patienceSeconds?: number;
   /** How the server keeps a prompt; absent where the model is not known. */
   readonly keeping?: PromptKeeping;
 }
 
 export type Judgement = Pick<
   GaugeReport,
-  "acceptance" | "memory" | "prefill" | "curve" | "second" | "limit" | "notes" | "verdict"
+  "acceptance" | "memory" | "prefill" | "wait" | "curve" | "second" | "limit" | "notes" | "verdict"
 >;
 
 /** The part of a report that follows from the rest: acceptance, wait, second question and verdict. */
@@ -49,15 +52,23 @@ export function judgement(input: JudgementInput): Judgement {
     "unmeasured" in input.speed
       ? ({ known: false, reason: input.speed.unmeasured } as const)
       : predict(input.speed, { tokens });
+  const { patienceSeconds } = input;
+  const wait = waitOf({
+    acceptance: accepted,
+    prefill,
+    ...(curve && { curve }),
+    ...(patienceSeconds !== undefined && { patienceSeconds }),
+  });
   return {
     acceptance: accepted,
     memory,
     prefill,
+    wait,
     ...(curve && { curve }),
     ...(curve && keeping && { second: secondQuestion(keeping, curve, tokens) }),
     limit,
     notes,
-    verdict: judge({ acceptance: accepted, server, memory, prefill }),
+    verdict: judge({ acceptance: accepted, server, memory, prefill, wait }),
   };
 }
 
@@ -69,4 +80,10 @@ export function judgedSpeed({
   if (curve !== undefined) return curve;
   if (prefill.known) throw new Error("a prediction without a curve");
   return { unmeasured: prefill.reason };
+}
+
+/** What a report's user would wait. */
+export function patienceOf({ wait }: Pick<GaugeReport, "wait">): Pick<JudgementInput, "patienceSeconds"> {
+  const { patienceSeconds } = wait;
+  return patienceSeconds === undefined ? {} : { patienceSeconds };
 }

@@ -5,13 +5,29 @@ import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { Prediction } from "../prefill/prediction";
 import { count, say, seconds, tokensPerSecond, type Text } from "../text";
 import type { Verdict, VerdictKind } from "./gaugeReport";
+import type { Wait } from "./wait";
 
 export interface VerdictInputs {
   readonly acceptance: AcceptanceReport;
   readonly server: Known<ServerFacts>;
   readonly memory: Known<MemoryReport>;
   readonly prefill: Prediction;
+  readonly wait: Wait;
 }
+
+/** What a surface colours: nothing wrong, take care, it fails, nobody knows. */
+export type VerdictSeverity = "good" | "care" | "bad" | "open";
+
+const severities: Readonly<Record<VerdictKind, VerdictSeverity>> = {
+  fits: "good",
+  slow: "care",
+  tight: "care",
+  exceedsContext: "bad",
+  exceedsMemory: "bad",
+  unknown: "open",
+};
+
+export const severityOf = ({ kind }: Pick<Verdict, "kind">): VerdictSeverity => severities[kind];
 
 /** The worst answer decides; a running server has proven that the machine holds it, whatever a formula says. */
 export function judge(inputs: VerdictInputs): Verdict {
@@ -19,18 +35,19 @@ export function judge(inputs: VerdictInputs): Verdict {
   return {
     kind,
     sentence: sentence(kind, inputs),
-    reasons: [...inputs.acceptance.reasons, ...memoryReasons(inputs)],
+    reasons: [...inputs.acceptance.reasons, ...memoryReasons(inputs), ...waitReasons(kind, inputs)],
     remedies: remedies(kind, inputs),
   };
 }
 
-function verdictKind({ acceptance, server, memory }: VerdictInputs): VerdictKind {
+function verdictKind({ acceptance, server, memory, wait }: VerdictInputs): VerdictKind {
   const held = server.known ? "fits" : (valueOf(memory)?.verdict ?? "unknown");
   if (acceptance.accepted === false) return "exceedsContext";
   if (held === "exceeds") return "exceedsMemory";
   if (acceptance.accepted === null) return "unknown";
   const cramped = acceptance.answerRoom !== null && acceptance.answerRoom < acceptance.answerReserve;
-  return cramped || held === "tight" ? "tight" : "fits";
+  if (cramped || held === "tight") return "tight";
+  return wait.beyondPatience === true ? "slow" : "fits";
 }
 
 function sentence(kind: VerdictKind, { acceptance, prefill }: VerdictInputs): Text {
@@ -41,8 +58,10 @@ function sentence(kind: VerdictKind, { acceptance, prefill }: VerdictInputs): Te
   if (kind === "unknown" || nCtx === null) return say`${prompt} token[s]. Whether they fit is not known yet.`;
   const used = say`${prompt} of ${count(nCtx)} token[s]`;
   const wait = waitText(prefill);
+  if (kind === "slow" && prefill.known) return slowSentence(used, prefill);
   switch (kind) {
     case "fits":
+    case "slow":
       return say`Fits. ${used}${wait}`;
     case "tight":
       return say`Tight. ${used}${wait}`;
@@ -51,6 +70,33 @@ function sentence(kind: VerdictKind, { acceptance, prefill }: VerdictInputs): Te
     case "exceedsMemory":
       return say`Not enough memory. ${used}`;
   }
+}
+
+function slowSentence(used: Text, prefill: Prediction & { readonly known: true }): Text {
+  const { seconds: middle, lowSeconds, highSeconds, generationTokensPerSecond: speed } = prefill;
+  const late = say`Fits, but ${seconds(middle)} to the first token (${seconds(lowSeconds)} – ${seconds(highSeconds)}). ${used}`;
+  return speed === undefined ? late : say`${late} · ${tokensPerSecond(speed)} after`;
+}
+
+/** Nothing where it would not be read at all. */
+function waitReasons(
+  kind: VerdictKind,
+  { wait: { patienceSeconds, beyondPatience, timeouts }, prefill }: VerdictInputs,
+): readonly Text[] {
+  if (!prefill.known || kind === "exceedsContext" || kind === "exceedsMemory") return [];
+  const late =
+    patienceSeconds !== undefined && beyondPatience === true
+      ? [
+          say`The first token comes after ${seconds(prefill.seconds)}, later than the ${seconds(patienceSeconds)} you would wait (llamaGauge.patienceSeconds).`,
+        ]
+      : [];
+  const [first] = timeouts;
+  if (first === undefined) return late;
+  const names = timeouts.map(({ client, seconds: limit }) => `${client} (${String(limit)} s)`).join(", ");
+  return [
+    ...late,
+    say`Even at best the first token comes after ${seconds(prefill.lowSeconds)}. Clients that give up earlier unless you set a longer time-out: ${names}.`,
+  ];
 }
 
 function waitText(prefill: Prediction): Text {
@@ -74,6 +120,7 @@ function remedies(
   }
   if (kind === "exceedsMemory")
     steps.push(say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`);
+  if (kind === "slow") steps.push(say`Exclude files to wait less.`);
   if (!server.known && acceptance.nCtxPerSlot === null) steps.push(server.remedy);
   if (!memory.known && !server.known) steps.push(memory.remedy);
   if (!prefill.known && kind !== "exceedsContext") steps.push(prefill.reason);

@@ -10,7 +10,7 @@ import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
 import type { Situation } from "./situation";
 import type { GaugeReport } from "./gaugeReport";
-import { judgement, judgedSpeed, type JudgementInput } from "./judgement";
+import { judgement, judgedSpeed, patienceOf, type JudgementInput } from "./judgement";
 
 /** What is needed to try other launch options; everything of it is in memory. */
 export type WhatIfSituation = Pick<
@@ -57,6 +57,7 @@ export function whatIf(
       // a server that runs otherwise proves nothing about this launch
       server: notStarted,
       memory: known(held),
+      ...patienceOf(report),
       speed,
       keeping: promptKeeping(model.value, launch),
     }),

@@ -11,6 +11,7 @@ import { modelName } from "../../core/report/names";
 
 const icons: Record<VerdictKind, IconName> = {
   fits: "check",
+  slow: "wait",
   tight: "warning",
   exceedsContext: "error",
   exceedsMemory: "error",
@@ -121,7 +122,7 @@ function facts({ words }: View, report: GaugeReport): TemplateResult {
   </dl>`;
 }
 
-function knownFacts({ acceptance, prefill }: GaugeReport): readonly Fact[] {
+function knownFacts({ acceptance, prefill, wait }: GaugeReport): readonly Fact[] {
   const rows: Fact[] = [];
   if (acceptance.answerRoom !== null) {
     const { answerRoom, answerReserve } = acceptance;
@@ -136,6 +137,14 @@ function knownFacts({ acceptance, prefill }: GaugeReport): readonly Fact[] {
   ]);
   if (speed !== undefined) {
     rows.push([say`then`, say`${tokensPerSecond(speed)}`, say`at depth ${count(acceptance.promptTokens)}`]);
+  }
+  const { answer, total } = wait;
+  if (answer !== undefined && total !== undefined) {
+    rows.push([
+      say`in all`,
+      say`${seconds(total.seconds)}`,
+      say`with ${count(answer.tokens)} token[s] of answer in ${seconds(answer.seconds)}`,
+    ]);
   }
   return rows;
 }

@@ -7,6 +7,7 @@ import { naiveSeconds } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
 import type { Prediction } from "../../core/prefill/prediction";
 import type { GaugeReport } from "../../core/report/gaugeReport";
+import { totalText } from "../../core/report/wait";
 import { predictionText, secondQuestionText } from "../../core/prefill/predictionText";
 import { count, percent, say, seconds } from "../../core/text";
 import { waitCurve } from "../charts/waitCurve";
@@ -18,6 +19,7 @@ import { waitStrip } from "./waitStrip";
 export function waitCard(view: View, report: GaugeReport, width: number): TemplateResult {
   const { prefill, curve, origin, second } = report;
   const { running, live } = view.model.speed;
+  const total = totalText(report.wait);
   const shows = prefill.known || curve !== undefined;
   return card(view, {
     id: "wait",
@@ -30,6 +32,7 @@ export function waitCard(view: View, report: GaugeReport, width: number): Templa
     ${live === undefined ? nothing : html`<p class="live" role="status">${view.words(livePrefillText(live))}</p>`}
     ${prefill.known ? verdictLine(view, report) : running === undefined ? missing(view, prefill.reason, undefined, probeButton(view, report)) : nothing}
     ${shows ? (view.ui.wait === "picture" ? picture(view, report, width) : waitTable(view, report)) : nothing}
+    ${total === undefined ? nothing : html`<p>${view.words(total)}</p>`}
     ${second === undefined ? nothing : html`<p>${view.words(secondQuestionText(second))}</p>`}
     ${prefill.basis === undefined ? nothing : basis(view, report, prefill.basis)}
     ${origin === undefined ? nothing : waitStrip(view, origin, width)}`,

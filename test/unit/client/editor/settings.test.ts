@@ -73,6 +73,8 @@ describe("settings", () => {
     ["llamaGauge.model", ["a"]],
     ["llamaGauge.modelFolders", "/models"],
     ["llamaGauge.modelFolders", [1]],
+    ["llamaGauge.patienceSeconds", -1],
+    ["llamaGauge.patienceSeconds", 86_401],
     ["llamaGauge.answerReserveTokens", -1],
     ["llamaGauge.answerReserveTokens", 1.5],
     ["llamaGauge.answerReserveTokens", "2048"],

@@ -8,6 +8,9 @@ import {
   everythingKnown,
   nothingKnown,
   sampleReport,
+  slow,
+  tight,
+  tooLarge,
   tooLong,
   twoDevices,
 } from "../../../support/sampleReports";
@@ -30,7 +33,7 @@ describe("the status bar", () => {
   it("shows KV and the tightest device where memory is known", () => {
     // CUDA1 has 1.9 GiB left, CUDA0 10.5 GiB; 19,440 of 65,536 cells of 1.25 GiB are 0.37 GiB
     expect(ready(everythingKnown()).text).toBe(
-      "$(dashboard) 19,440 / 32,512 tokens · KV 0.4/1.3 GiB · CUDA1 9.2/11.1 GiB",
+      "$(dashboard) 19,440 / 32,512 tokens · KV 0.4/1.3 GiB · CUDA1 9.2/11.1 GiB · 74 s",
     );
     const [gpu, , host] = twoDevices.devices;
     const one = { ...twoDevices, devices: gpu && host ? [gpu, host] : [] };
@@ -78,13 +81,15 @@ describe("the status bar", () => {
     expect(ready(everythingKnown()).tooltip).not.toContain("Measured");
   });
 
-  it("warns with colour only where something does not fit", () => {
-    expect(ready(tooLong())).toMatchObject({
-      warning: true,
-      text: expect.stringContaining("$(warning)") as string,
-    });
-    expect(ready(everythingKnown()).warning).toBe(false);
-    expect(ready(nothingKnown()).warning).toBe(false);
+  it.each([
+    ["what fails", tooLong, "bad", "$(error)"],
+    ["what lacks memory", tooLarge, "bad", "$(error)"],
+    ["what is tight", tight, "care", "$(warning)"],
+    ["what takes long", slow, "care", "$(warning)"],
+    ["what fits", everythingKnown, "good", "$(dashboard)"],
+    ["what is not known", nothingKnown, "open", "$(dashboard)"],
+  ] as const)("colours %s as the panel does", (_, report, severity, icon) => {
+    expect(ready(report())).toMatchObject({ severity, text: expect.stringContaining(icon) as string });
   });
 
   it("speaks the verdict to a screen reader", () => {
@@ -99,7 +104,7 @@ describe("the status bar", () => {
     const failure = { problem: say`No answer.`, remedy: say`Start it.` };
     expect(statusView({ status: "failed", failure }, write, "en")).toMatchObject({
       text: "$(error) Llama Gauge",
-      warning: false,
+      severity: "open",
     });
   });
 

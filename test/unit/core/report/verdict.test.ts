@@ -5,6 +5,7 @@ import { formatText } from "../../../../src/core/format";
 import { known, unknown } from "../../../../src/core/known";
 import type { MemoryReport, MemoryVerdict } from "../../../../src/core/memory/budget/memoryReport";
 import { judge, type VerdictInputs } from "../../../../src/core/report/verdict";
+import { waitOf } from "../../../../src/core/report/wait";
 import { say } from "../../../../src/core/text";
 
 const acceptance: AcceptanceReport = {
@@ -46,7 +47,21 @@ const inputs: VerdictInputs = {
   server: known(server),
   memory: unknown(say`no model`, say`Choose a model.`),
   prefill: { known: false, reason: say`Run a depth probe.` },
+  wait: { timeouts: [] },
 };
+
+const slowRead = {
+  known: true,
+  seconds: 1291,
+  lowSeconds: 1056,
+  highSeconds: 1451,
+  generationTokensPerSecond: 9.72,
+  basis: { deepestDepth: 114_688, points: 4 },
+} as const;
+const waiting = (patienceSeconds: number): Partial<VerdictInputs> => ({
+  prefill: slowRead,
+  wait: waitOf({ acceptance, prefill: slowRead, patienceSeconds }),
+});
 
 describe("verdict", () => {
   it("says in one sentence that it fits and how long it takes", () => {
@@ -74,6 +89,33 @@ describe("verdict", () => {
     });
     expect(verdict.kind).toBe("exceedsContext");
     expect(formatText(verdict.sentence)).toBe("Does not fit. 32,512 of 32,512 tokens: 1 too many.");
+  });
+
+  it("is slow where the first token comes later than the user would wait", () => {
+    const verdict = judge({ ...inputs, ...waiting(300) });
+    expect(verdict.kind).toBe("slow");
+    expect(formatText(verdict.sentence)).toBe(
+      "Fits, but 21.5 min to the first token (17.6 min – 24.2 min). 19,840 of 32,512 tokens · 9.7 t/s after",
+    );
+    expect(judge({ ...inputs, ...waiting(1300) }).kind).toBe("fits");
+    expect(judge({ ...inputs, ...waiting(0) }).kind).toBe("fits");
+  });
+
+  it("is not slow where it does not even work", () => {
+    const late = { ...inputs, ...waiting(300) };
+    expect(judge({ ...late, acceptance: { ...acceptance, answerRoom: 1 } }).kind).toBe("tight");
+    expect(judge({ ...late, acceptance: { ...acceptance, accepted: false } }).kind).toBe("exceedsContext");
+  });
+
+  it("names clients that give up earlier even at best, and only those", () => {
+    const reasons = (verdict: ReturnType<typeof judge>): string =>
+      verdict.reasons.map((reason) => formatText(reason)).join(" ");
+    expect(reasons(judge({ ...inputs, ...waiting(0) }))).toMatch(
+      /17\.6 min.*Node\.js fetch \(300 s\).*600 s/,
+    );
+    const prefill = { ...slowRead, lowSeconds: 299 };
+    const wait = waitOf({ acceptance, prefill, patienceSeconds: 0 });
+    expect(reasons(judge({ ...inputs, prefill, wait }))).not.toContain("fetch");
   });
 
   it("is tight when the answer has less room than wanted", () => {

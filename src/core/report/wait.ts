@@ -1,0 +1,80 @@
+import type { AcceptanceReport } from "../acceptance/acceptanceReport";
+import { generationCost } from "../prefill/generationSpeed";
+import type { DepthCurve } from "../prefill/depthCurve";
+import type { Prediction } from "../prefill/prediction";
+import { count, say, seconds, type Text } from "../text";
+import { clientTimeouts, type ClientTimeout } from "./clientTimeouts";
+
+/** Seconds, with the 80 % band. */
+export interface Timespan {
+  readonly seconds: number;
+  readonly lowSeconds: number;
+  readonly highSeconds: number;
+}
+
+/** How long a request takes in all, held against what its user and its client wait. */
+export interface Wait {
+  /** Seconds the user would wait for the first token; absent: any time. */
+  readonly patienceSeconds?: number;
+  /** Whether the first token most likely comes later than that; absent where nobody can know. */
+  readonly beyondPatience?: boolean;
+  /** Generating the answer that room is reserved for; absent where its speed is not known. */
+  readonly answer?: Timespan & { readonly tokens: number };
+  /** First token and answer together. */
+  readonly total?: Timespan;
+  /** Clients that give up before the first token, even if it comes as early as the band allows. */
+  readonly timeouts: readonly ClientTimeout[];
+}
+
+/** Seconds until people have done something else; also when `fetch` of Node.js gives up. */
+export const defaultPatience = 300;
+
+export interface WaitInputs {
+  readonly acceptance: Pick<AcceptanceReport, "promptTokens" | "answerReserve" | "answerRoom">;
+  readonly prefill: Prediction;
+  /** What `prefill` comes from. */
+  readonly curve?: DepthCurve;
+  /** Seconds; absent or 0: any time. */
+  readonly patienceSeconds?: number;
+}
+
+export function waitOf({ acceptance, prefill, curve, patienceSeconds = 0 }: WaitInputs): Wait {
+  const patience = patienceSeconds > 0 ? { patienceSeconds } : {};
+  if (!prefill.known) return { ...patience, timeouts: [] };
+  const answer = curve && answerTime(acceptance, curve);
+  const total = answer && {
+    seconds: prefill.seconds + answer.seconds,
+    lowSeconds: prefill.lowSeconds + answer.lowSeconds,
+    highSeconds: prefill.highSeconds + answer.highSeconds,
+  };
+  return {
+    ...patience,
+    ...(patienceSeconds > 0 && { beyondPatience: prefill.seconds > patienceSeconds }),
+    ...(answer && { answer }),
+    ...(total && { total }),
+    timeouts: clientTimeouts.filter(({ seconds }) => seconds < prefill.lowSeconds),
+  };
+}
+
+/** A step's cost is linear in depth: the whole answer costs what its middle token costs, times its tokens. */
+function answerTime(
+  { promptTokens, answerReserve, answerRoom }: WaitInputs["acceptance"],
+  curve: DepthCurve,
+): Wait["answer"] {
+  const tokens = Math.min(answerReserve, answerRoom ?? answerReserve);
+  const cost = tokens > 0 ? generationCost(curve, promptTokens + tokens / 2) : undefined;
+  if (cost === undefined) return undefined;
+  const { secondsPerToken, low, high } = cost;
+  return {
+    tokens,
+    seconds: tokens * secondsPerToken,
+    lowSeconds: tokens * low,
+    highSeconds: tokens * high,
+  };
+}
+
+/** What comes after the first token. */
+export function totalText({ answer, total }: Wait): Text | undefined {
+  if (answer === undefined || total === undefined) return undefined;
+  return say`An answer of ${count(answer.tokens)} token[s] takes ${seconds(answer.seconds)} more (${seconds(answer.lowSeconds)} – ${seconds(answer.highSeconds)}), ${seconds(total.seconds)} in all (${seconds(total.lowSeconds)} – ${seconds(total.highSeconds)}).`;
+}
