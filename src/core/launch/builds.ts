@@ -19,6 +19,8 @@ const firstBuilds = {
   autoSlots: 7433,
   /** Logits of only as many rows as can be asked for (`n_outputs_max`). */
   fewOutputs: 9460,
+  /** A streamed response is kept alive while the prompt is read (pull request 24013). */
+  ssePings: 9478,
   /** Before, they came from a pool that is not accounted for (`ggml_cuda_flash_attn_ext_get_alloc_size`). */
   flashCopies: 9489,
   /** A quantised V turns `-fa auto` on instead of failing. */

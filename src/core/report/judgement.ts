@@ -1,7 +1,7 @@
 import { acceptance, type RequestLimit } from "../acceptance/acceptance";
 import type { PromptParts } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
-import type { Known } from "../known";
+import { valueOf, type Known } from "../known";
 import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
@@ -53,11 +53,13 @@ export function judgement(input: JudgementInput): Judgement {
       ? ({ known: false, reason: input.speed.unmeasured } as const)
       : predict(input.speed, { tokens });
   const { patienceSeconds } = input;
+  const build = valueOf(server)?.build;
   const wait = waitOf({
     acceptance: accepted,
     prefill,
     ...(curve && { curve }),
     ...(patienceSeconds !== undefined && { patienceSeconds }),
+    ...(build !== undefined && { build }),
   });
   return {
     acceptance: accepted,

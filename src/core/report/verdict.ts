@@ -81,7 +81,7 @@ function slowSentence(used: Text, prefill: Prediction & { readonly known: true }
 /** Nothing where it would not be read at all. */
 function waitReasons(
   kind: VerdictKind,
-  { wait: { patienceSeconds, beyondPatience, timeouts }, prefill }: VerdictInputs,
+  { wait: { patienceSeconds, beyondPatience, givingUp, total }, prefill }: VerdictInputs,
 ): readonly Text[] {
   if (!prefill.known || kind === "exceedsContext" || kind === "exceedsMemory") return [];
   const late =
@@ -90,12 +90,14 @@ function waitReasons(
           say`The first token comes after ${seconds(prefill.seconds)}, later than the ${seconds(patienceSeconds)} you would wait (llamaGauge.patienceSeconds).`,
         ]
       : [];
-  const [first] = timeouts;
-  if (first === undefined) return late;
-  const names = timeouts.map(({ client, seconds: limit }) => `${client} (${String(limit)} s)`).join(", ");
+  if (givingUp === undefined) return late;
+  const names = givingUp.clients.map((each) => `${each.client} (${String(each.seconds)} s)`).join(", ");
+  const { lowSeconds } = (givingUp.before === "answer" ? total : undefined) ?? prefill;
   return [
     ...late,
-    say`Even at best the first token comes after ${seconds(prefill.lowSeconds)}. Clients that give up earlier unless you set a longer time-out: ${names}.`,
+    givingUp.before === "answer"
+      ? say`Stream the answer: without streaming nothing arrives for at least ${seconds(lowSeconds)}, and by default these clients give up earlier: ${names}.`
+      : say`Nothing arrives for at least ${seconds(lowSeconds)}, and by default these clients give up earlier: ${names}.`,
   ];
 }
 

@@ -3,7 +3,7 @@ import { generationCost } from "../prefill/generationSpeed";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
 import { count, say, seconds, type Text } from "../text";
-import { clientTimeouts, type ClientTimeout } from "./clientTimeouts";
+import { givingUp, type GivingUp } from "./clientTimeouts";
 
 /** Seconds, with the 80 % band. */
 export interface Timespan {
@@ -22,8 +22,8 @@ export interface Wait {
   readonly answer?: Timespan & { readonly tokens: number };
   /** First token and answer together. */
   readonly total?: Timespan;
-  /** Clients that give up before the first token, even if it comes as early as the band allows. */
-  readonly timeouts: readonly ClientTimeout[];
+  /** Who would not wait for it; absent where nobody is known to give up. */
+  readonly givingUp?: GivingUp;
 }
 
 /** Seconds until people have done something else; also when `fetch` of Node.js gives up. */
@@ -36,23 +36,26 @@ export interface WaitInputs {
   readonly curve?: DepthCurve;
   /** Seconds; absent or 0: any time. */
   readonly patienceSeconds?: number;
+  /** Of the server it is sent to. */
+  readonly build?: string;
 }
 
-export function waitOf({ acceptance, prefill, curve, patienceSeconds = 0 }: WaitInputs): Wait {
+export function waitOf({ acceptance, prefill, curve, patienceSeconds = 0, build }: WaitInputs): Wait {
   const patience = patienceSeconds > 0 ? { patienceSeconds } : {};
-  if (!prefill.known) return { ...patience, timeouts: [] };
+  if (!prefill.known) return patience;
   const answer = curve && answerTime(acceptance, curve);
   const total = answer && {
     seconds: prefill.seconds + answer.seconds,
     lowSeconds: prefill.lowSeconds + answer.lowSeconds,
     highSeconds: prefill.highSeconds + answer.highSeconds,
   };
+  const leaving = givingUp(prefill, total, build);
   return {
     ...patience,
     ...(patienceSeconds > 0 && { beyondPatience: prefill.seconds > patienceSeconds }),
     ...(answer && { answer }),
     ...(total && { total }),
-    timeouts: clientTimeouts.filter(({ seconds }) => seconds < prefill.lowSeconds),
+    ...(leaving && { givingUp: leaving }),
   };
 }
 

@@ -47,7 +47,7 @@ const inputs: VerdictInputs = {
   server: known(server),
   memory: unknown(say`no model`, say`Choose a model.`),
   prefill: { known: false, reason: say`Run a depth probe.` },
-  wait: { timeouts: [] },
+  wait: {},
 };
 
 const slowRead = {
@@ -110,12 +110,16 @@ describe("verdict", () => {
   it("names clients that give up earlier even at best, and only those", () => {
     const reasons = (verdict: ReturnType<typeof judge>): string =>
       verdict.reasons.map((reason) => formatText(reason)).join(" ");
-    expect(reasons(judge({ ...inputs, ...waiting(0) }))).toMatch(
-      /17\.6 min.*Node\.js fetch \(300 s\).*600 s/,
-    );
-    const prefill = { ...slowRead, lowSeconds: 299 };
-    const wait = waitOf({ acceptance, prefill, patienceSeconds: 0 });
-    expect(reasons(judge({ ...inputs, prefill, wait }))).not.toContain("fetch");
+    const readBy = (build: string, lowSeconds = 1056): string => {
+      const prefill = { ...slowRead, lowSeconds };
+      return reasons(judge({ ...inputs, prefill, wait: waitOf({ acceptance, prefill, build }) }));
+    };
+    // before the pings of b9478 (llama.cpp #24013) a stream was silent until the first token
+    expect(readBy("b9477")).toMatch(/^Nothing arrives.*17\.6 min.*Node\.js \(300 s\).*Cline \(300 s\)/);
+    expect(readBy("b9477", 599)).not.toContain("600 s");
+    expect(readBy("b9477", 299)).toBe("");
+    expect(readBy("b9478")).toMatch(/^Stream the answer.*17\.6 min.*Node\.js \(300 s\)/);
+    expect(readBy("b9478")).not.toContain("Cline");
   });
 
   it("is tight when the answer has less room than wanted", () => {
