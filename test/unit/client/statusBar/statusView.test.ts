@@ -10,7 +10,6 @@ import {
   sampleReport,
   slow,
   tight,
-  tooLarge,
   tooLong,
   twoDevices,
 } from "../../../support/sampleReports";
@@ -31,9 +30,10 @@ describe("the status bar", () => {
   });
 
   it("shows KV and the tightest device where memory is known", () => {
-    // CUDA1 has 1.9 GiB left, CUDA0 10.5 GiB; 19,440 of 65,536 cells of 1.25 GiB are 0.37 GiB
+    // CUDA1 has 1.9 GiB left, CUDA0 10.5 GiB; 19,440 of 65,536 cells of 1.25 GiB are 0.37 GiB;
+    // from 3.19 ms a token at 4,096 to 7.63 ms at 36,864 it is 2.63 ms × 19,440 + 135.5 ns × 19,440² / 2 = 77 s
     expect(ready(everythingKnown()).text).toBe(
-      "$(dashboard) 19,440 / 32,512 tokens · KV 0.4/1.3 GiB · CUDA1 9.2/11.1 GiB · 74 s",
+      "$(dashboard) 19,440 / 32,512 tokens · KV 0.4/1.3 GiB · CUDA1 9.2/11.1 GiB · 77 s",
     );
     const [gpu, , host] = twoDevices.devices;
     const one = { ...twoDevices, devices: gpu && host ? [gpu, host] : [] };
@@ -83,7 +83,6 @@ describe("the status bar", () => {
 
   it.each([
     ["what fails", tooLong, "bad", "$(error)"],
-    ["what lacks memory", tooLarge, "bad", "$(error)"],
     ["what is tight", tight, "care", "$(warning)"],
     ["what takes long", slow, "care", "$(warning)"],
     ["what fits", everythingKnown, "good", "$(dashboard)"],
