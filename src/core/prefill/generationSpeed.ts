@@ -1,4 +1,5 @@
 import type { DepthCurve, GenerationPoint } from "./depthCurve";
+import { largest } from "../lists";
 import { median } from "./curveFit";
 
 /** Seconds per generated token at a depth, with the 80 % band; undefined where nobody measured near it. */
@@ -20,7 +21,10 @@ export function generationCost(
 ): GenerationCost | undefined {
   const secondsPerToken = generationSecondsPerToken(generation, depth);
   if (secondsPerToken === undefined) return undefined;
-  const deepest = Math.max(1024, ...generation.map((point) => point.depth));
+  const deepest = largest(
+    generation.map((point) => point.depth),
+    1024,
+  );
   const octaves = Math.max(0, Math.log2(depth / deepest));
   const width = Math.hypot(formError * (1 + octaves), 1.2816 * spread);
   return {
