@@ -11,8 +11,6 @@ import { findProgram } from "./systemPackages.mjs";
  * @typedef {{
  *   before: readonly string[],             what a program is started with
  *   env: Readonly<Record<string, string>>,  all of its environment
- *   apart: boolean,                         runs do not see each other's processes and ports either
- *   problem?: string,                       why the machine's are seen
  * }} Isolation
  */
 
@@ -27,8 +25,12 @@ import { findProgram } from "./systemPackages.mjs";
 export function isolation({ temporary, fetches = false, from = process.env }) {
   const env = { ...kept(from, fetches), ...ownFolders(temporary), ...fixed() };
   env.PATH = cleanedPath(from.PATH ?? from.Path ?? "", path.join(temporary, "path"));
-  const namespaces = fetches ? { problem: "it needs the network" } : kernelNamespaces();
-  return { env, before: namespaces.before ?? [], apart: namespaces.before !== undefined, ...namespaces };
+  return { env, before: fetches ? [] : (kernelNamespaces().before ?? []) };
+}
+
+/** Why what runs in it sees the machine's processes and ports; undefined where it does not. */
+export function whyNotApart({ fetches = false }) {
+  return fetches ? "it needs the network" : kernelNamespaces().problem;
 }
 
 /** Everything else a test's environment holds would be this user's or this machine's. */
@@ -117,8 +119,16 @@ for place in /sys/class/drm /dev/dri /etc/llama.cpp /usr/share/ollama /var/lib/o
 done
 `;
 
+/** @type {{ before?: readonly string[], problem?: string } | undefined} */
+let namespaces;
+
 /** What starts a program with processes, ports and mounts of its own, as the same user; else why that cannot be. */
 function kernelNamespaces() {
+  namespaces ??= triedNamespaces();
+  return namespaces;
+}
+
+function triedNamespaces() {
   if (process.platform !== "linux") return { problem: `there are no namespaces on ${process.platform}` };
   const unshare = findProgram(["unshare"]);
   const setpriv = findProgram(["setpriv"]);

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
  *   passed: number, failed: number, skipped: number,
  *   failures?: readonly Failure[],
  *   retried?: readonly string[],           tests that failed at first and passed when they were run once more
+ *   cpuSeconds?: number,                   what it and everything it started has used of the processors, where that can be told
  * }} Counts
  * @typedef {{
  *   program: readonly string[],            what Node.js runs
@@ -41,10 +42,29 @@ export async function runStage(root, stage, { isolation, report, limitMs, say })
     LLAMA_GAUGE_STAGE_REPORT: report,
     ...(!process.stdout.isTTY && { NO_COLOR: "1" }),
   };
-  const command = [...isolation.before, process.execPath, ...stage.program];
+  const times = `${report}.times`;
+  const command = [...timed(times), ...isolation.before, process.execPath, ...stage.program];
   const code = await runToEnd(command, { cwd: root, env }, limitMs, say);
   const found = stage.result === "exit" ? fromExit(code) : readJson(report);
-  return code === 0 && found !== undefined && found.passed + found.failed > 0 ? found : broken(found);
+  const counts = code === 0 && found !== undefined && found.passed + found.failed > 0 ? found : broken(found);
+  return { ...counts, cpuSeconds: cpuSeconds(times) };
+}
+
+/** A shell that runs a command and writes what it and all its children have used. */
+function timed(file) {
+  if (process.platform === "win32") return [];
+  return ["/bin/sh", "-c", 'file=$1; shift; "$@"; code=$?; times >"$file"; exit $code', "sh", file];
+}
+
+/** User and system time of a shell's children: the last line of `times` by POSIX, like `1m2.50s 0m3.10s`. */
+function cpuSeconds(file) {
+  try {
+    const last = readFileSync(file, "utf8").trimEnd().split("\n").at(-1);
+    return [...last.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + 60 * m + Number(s), 0);
+  } catch {
+    // it was killed
+    return undefined;
+  }
 }
 
 /** A stage that failed without naming a failed test, or that ran none, has failed once. */

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { isolation } from "./isolation.mjs";
+import { isolation, whyNotApart } from "./isolation.mjs";
 import { killStages, runStage } from "./stageRun.mjs";
 
 /** @typedef {import("./stageRun.mjs").Counts} Counts */
@@ -14,64 +14,70 @@ const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} f
 
 /**
  * Prints what failed, a table of all stages and, as the last line, the sums; sets the exit code. The stages start in their
- * order, those that measure time after all others.
+ * order, each as soon as there is what it needs; those that measure time come after all others.
  * @param {string} root folder the stages run in
  * @param {Readonly<Record<string, import("./stageRun.mjs").Stage>>} stages
  * @param {{
- *   before?: Readonly<Record<string, { counts: Counts, seconds: string }>>,  counts from earlier work
+ *   ready?: (name: string) => Promise<unknown>,                              there is what a stage needs, or it cannot be had
+ *   before?: Promise<Readonly<Record<string, { counts: Counts, seconds: string }>>>,   rows of work that goes on beside them
  *   limitMs?: number,
  *   atOnce?: number,                                                         stages, where they cannot see each other
  * }} [options]
  */
-export async function runStages(root, stages, { before = {}, limitMs = 20 * 60_000, atOnce = cores() } = {}) {
+export async function runStages(root, stages, options = {}) {
+  const { ready = () => Promise.resolve(), before = Promise.resolve({}) } = options;
+  const { limitMs = 20 * 60_000, atOnce = cores() } = options;
   const start = Date.now();
   const temporary = temporaryFolder();
-  const places = Object.keys(stages).map((name, index) => [name, placeOf(stages[name], temporary, index)]);
-  const isolations = Object.fromEntries(places);
-  const seen = places.map(([, { problem }]) => problem).find(Boolean);
+  const names = Object.keys(stages);
+  const seen = names.map((name) => whyNotApart(stages[name])).find(Boolean);
   if (seen !== undefined) {
     say(
       `The tests see this machine's processes and ports: ${seen}. Where a llama-server runs, some of them fail.`,
     );
   }
-  const rows = { ...before };
-  const several = Object.keys(stages).length > 1;
+  const rows = {};
+  const several = names.length > 1;
   const run = async (name) => {
     const begin = Date.now();
     if (several) say(`=== ${name}`);
+    // not before: its environment names what was fetched for it
+    const isolated = placeOf(stages[name], temporary, names.indexOf(name));
     const counts = await runStage(root, stages[name], {
-      isolation: isolations[name],
-      report: path.join(isolations[name].env.TMPDIR, "report.json"),
+      isolation: isolated,
+      report: path.join(isolated.env.TMPDIR, "report.json"),
       limitMs,
       say: several ? (line) => say(`${name} | ${line}`) : say,
     });
     rows[name] = { counts, seconds: seconds(begin) };
     if (several) say(`=== ${name}: ${describe(counts)}, ${seconds(begin)}`);
   };
-  const names = Object.keys(stages);
-  await inTurn(
-    names.filter((name) => !stages[name].alone),
-    seen === undefined ? atOnce : 1,
-    run,
-  );
-  await inTurn(
-    names.filter((name) => stages[name].alone),
-    1,
-    run,
-  );
+  const alone = names.filter((name) => stages[name].alone);
+  const together = names.filter((name) => !stages[name].alone);
+  await inTurn(together, { atOnce: seen === undefined ? atOnce : 1, ready, run });
+  const others = Object.entries(await before);
+  await inTurn(alone, { atOnce: 1, ready, run });
   say(`\n=== all stages, ${seconds(start)}`);
-  const inOrder = [...Object.keys(before), ...names].map((name) => ({ name, ...rows[name] }));
-  process.exitCode = summary(inOrder);
+  process.exitCode = summary([...others, ...names.map((name) => [name, rows[name]])]);
 }
 
-/** As many at once as given, in their order. */
-async function inTurn(names, atOnce, run) {
-  const rest = names.values();
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (const name of rest) await run(name);
-    }),
-  );
+/** So many at once: always the first of those that are ready. */
+async function inTurn(names, { atOnce, ready, run }) {
+  const waiting = new Set(names);
+  const isReady = new Set();
+  const arrivals = new Map(names.map((name) => [name, ready(name).then(() => isReady.add(name))]));
+  const work = async () => {
+    while (waiting.size > 0) {
+      const next = [...waiting].find((name) => isReady.has(name));
+      if (next === undefined) {
+        await Promise.race([...waiting].map((name) => arrivals.get(name)));
+      } else {
+        waiting.delete(next);
+        await run(next);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
 }
 
 /** A window takes about a core, and some memory. */
@@ -109,16 +115,16 @@ function temporaryFolder() {
 /** What failed, what was tried once more, the table and the sums; the exit code. */
 function summary(rows) {
   // once more, at the end: a log is often kept by its last part only
-  for (const { name, counts } of rows) {
+  for (const [name, { counts }] of rows) {
     for (const failure of counts.failures ?? []) say(inShort(name, failure));
     for (const test of counts.retried ?? []) say(`passed only when tried again in ${name}: ${test}`);
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const { name, counts, seconds } of rows) {
+  for (const [name, { counts, seconds }] of rows) {
     const retries = counts.retried?.length ?? 0;
-    say(
-      `${name.padEnd(12)} ${seconds.padStart(6)}  ${describe(counts)}${retries > 0 ? `, ${retries} retried` : ""}`,
-    );
+    const used = counts.cpuSeconds === undefined ? "" : `${counts.cpuSeconds.toFixed(0)} s of CPU`;
+    const outcome = `${describe(counts)}${retries > 0 ? `, ${retries} retried` : ""}`;
+    say(`${name.padEnd(14)} ${seconds.padStart(6)}  ${used.padStart(13)}  ${outcome}`);
     for (const key of Object.keys(total)) total[key] += counts[key];
   }
   say(describe(total));

@@ -14,33 +14,44 @@ const hostsRunHere = process.platform === "linux" && process.arch === "x64";
 const onDesktop = !hostsRunHere || Boolean(process.env.LLAMA_GAUGE_TEST_DESKTOP);
 const say = (line) => console.log(line);
 
-/** What a stage may need, in the order in which it is fetched. */
+/** What a stage may need: how it is fetched, and what must be there before. */
 const parts = {
-  packages: () => ensureNodePackages(root, { say }),
-  system: () => (hostsRunHere ? ensureSystemPackages({ say }) : undefined),
-  llamaCpp: async () => {
-    const { folder, version } = await llamaCpp({ say });
-    process.env.LLAMA_CPP_DIR = folder;
-    say(`llama.cpp ${version}`);
+  packages: { get: () => ensureNodePackages(root, { say }) },
+  system: { get: () => (hostsRunHere ? ensureSystemPackages({ say }) : undefined) },
+  llamaCpp: {
+    after: ["system"],
+    get: async () => {
+      const { folder, version } = await llamaCpp({ say });
+      process.env.LLAMA_CPP_DIR = folder;
+      say(`llama.cpp ${version}`);
+    },
   },
-  vocabularies: async () => {
-    const { callSupport } = await import("./testBundles.mjs");
-    await callSupport("vocabularies/vocabulary", "fetchVocabularies");
+  newest: { after: ["system"], get: () => (hostsRunHere ? vscodeHost("newest", { say }) : undefined) },
+  oldest: { after: ["system"], get: () => (hostsRunHere ? vscodeHost("oldest", { say }) : undefined) },
+  vocabularies: {
+    after: ["packages"],
+    get: async () => {
+      const { callSupport } = await import("./testBundles.mjs");
+      await callSupport("vocabularies/vocabulary", "fetchVocabularies");
+    },
   },
   /** Once for all stages: the programs in dist/ and an installable extension, which the tests find by this variable. */
-  product: async () => {
-    const [{ buildProduct }, { packageExtension }] = [
-      await import("./build.mjs"),
-      await import("./package.mjs"),
-    ];
-    mkdirSync(path.join(root, "out"), { recursive: true });
-    const folder = mkdtempSync(path.join(root, "out/product-"));
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-    await buildProduct();
-    process.env.LLAMA_GAUGE_VSIX = await packageExtension({ target: path.join(folder, "llama-gauge.vsix") });
+  product: {
+    after: ["packages"],
+    get: async () => {
+      const [{ buildProduct }, { packageExtension }] = [
+        await import("./build.mjs"),
+        await import("./package.mjs"),
+      ];
+      mkdirSync(path.join(root, "out"), { recursive: true });
+      const folder = mkdtempSync(path.join(root, "out/product-"));
+      process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+      await buildProduct();
+      process.env.LLAMA_GAUGE_VSIX = await packageExtension({
+        target: path.join(folder, "llama-gauge.vsix"),
+      });
+    },
   },
-  newest: () => (hostsRunHere ? vscodeHost("newest", { say }) : undefined),
-  oldest: () => (hostsRunHere ? vscodeHost("oldest", { say }) : undefined),
 };
 
 const bin = (name) => path.join(root, "node_modules", name);
@@ -106,27 +117,28 @@ function onlyFiles(name, files) {
   return files.length === 0 ? stage : { ...stage, program: [...stage.program, ...args] };
 }
 
-async function prepare(wanted) {
+/** Fetches everything that these stages need, at once; each of it resolves when it is there, or cannot be had. */
+function prepare(wanted) {
   const start = Date.now();
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const needed = new Set(Object.values(wanted).flatMap(({ needs }) => needs));
-  for (const part of Object.keys(parts).filter((part) => needed.has(part))) {
+  const fetched = {};
+  const fetch = (name) => (fetched[name] ??= get(parts[name]));
+  const get = async ({ after = [], get }) => {
+    await Promise.all(after.map(fetch));
     try {
-      await parts[part]();
+      await get();
     } catch (error) {
       // the stages that need it will fail as well; the others still run
       console.error(error instanceof Error ? error.message : error);
       counts.failed += 1;
     }
-  }
-  return { counts, seconds: `${((Date.now() - start) / 1000).toFixed(0)} s` };
+  };
+  const ready = (name) => Promise.all(wanted[name].needs.map(fetch));
+  const all = Promise.all(Object.keys(wanted).map(ready)).then(() => ({
+    prepare: { counts, seconds: `${((Date.now() - start) / 1000).toFixed(0)} s` },
+  }));
+  return { ready, before: all };
 }
 
-// what is being installed is cleaned up at exit
-const interrupt = () => process.exit(130);
-process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
-
 const wanted = asked(process.argv.slice(2));
-const before = { prepare: await prepare(wanted) };
-process.removeListener("SIGINT", interrupt).removeListener("SIGTERM", interrupt);
-await runStages(root, wanted, { before });
+await runStages(root, wanted, prepare(wanted));

@@ -17,11 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
  */
 async function runStages(
   programs: Readonly<Record<string, string>>,
-  {
-    limitMs = 20_000,
-    atOnce = 2,
-    env = {},
-  }: { limitMs?: number; atOnce?: number; env?: Record<string, string> } = {},
+  { limitMs = 20_000, atOnce = 2, slow = "" }: { limitMs?: number; atOnce?: number; slow?: string } = {},
 ): Promise<{ exitCode: number | undefined; lines: string[] }> {
   const stages: Record<string, { program: string[]; result: string; alone: boolean }> = {};
   for (const [name, text] of Object.entries(programs)) {
@@ -35,9 +31,15 @@ async function runStages(
   await writeFile(
     runner,
     `import { runStages } from ${JSON.stringify(module)};
-     await runStages(${JSON.stringify(folder)}, ${JSON.stringify(stages)}, ${JSON.stringify({ limitMs, atOnce })});`,
+     // what a slow one needs is there when all others have begun
+     const log = console.log;
+     const ready = (name) => new Promise((resolve) => {
+       if (name !== ${JSON.stringify(slow)}) resolve();
+       else console.log = (line) => { log(line); if (line === "=== last") resolve(); };
+     });
+     await runStages(${JSON.stringify(folder)}, ${JSON.stringify(stages)}, { ready, ...${JSON.stringify({ limitMs, atOnce })} });`,
   );
-  const result = await execa(process.execPath, [runner], { reject: false, timeout: 50_000, env });
+  const result = await execa(process.execPath, [runner], { reject: false, timeout: 50_000 });
   return { exitCode: result.exitCode, lines: result.stdout.split("\n") };
 }
 
@@ -105,10 +107,26 @@ describe("the stages of npm test", () => {
     const { exitCode, lines } = await runStages({ ui: shaky, next: good });
     expect(lines).toContain("passed only when tried again in ui: panel > saves");
     expect(lines).toContainEqual(
-      expect.stringMatching(/^ui +\d+ s {2}3 passed, 0 failed, 0 skipped, 2 retried$/),
+      expect.stringMatching(/^ui +\d+ s .* 3 passed, 0 failed, 0 skipped, 2 retried$/),
     );
     expect(lines.at(-1)).toBe("6 passed, 0 failed, 1 skipped");
     expect(exitCode).toBe(0);
+  });
+
+  it("say what of the processors each has used, with all it has started", async () => {
+    const computing = `import { execFileSync } from "node:child_process";
+      execFileSync(process.execPath, ["-e", "for (let t; (t = process.cpuUsage()).user + t.system < 1.6e6; ) for (let i = 0; i < 1e7; i++);"]);
+      ${good}`;
+    const { lines } = await runStages({ computing, idle: good });
+    const used = (name: string): string | undefined =>
+      lines.findLast((line) => line.startsWith(name))?.match(/ (\d+) s of CPU/)?.[1];
+    expect(Number(used("computing"))).toBeGreaterThanOrEqual(2);
+    expect(Number(used("idle"))).toBeLessThan(2);
+  });
+
+  it("start as soon as there is what they need, in their order", async () => {
+    const { lines } = await runStages({ waits: good, next: good, last: good }, { atOnce: 1, slow: "waits" });
+    expect(lines.filter((line) => /^=== \w+$/.test(line))).toEqual(["=== next", "=== last", "=== waits"]);
   });
 
   it("run beside each other where they cannot see each other, except for those that measure time", async () => {
