@@ -59,6 +59,14 @@ const configurations: readonly (readonly [string, LaunchOptions])[] = [
     "-c 4096 -np 1 --override-kv qwen3.context_length=int:4096",
     { ctxSize: 4096, parallel: 1, overrideKv: ["qwen3.context_length=int:4096"] },
   ],
+  [
+    "-c 65536 -np 1 --rope-scaling yarn --rope-scale 7",
+    { ctxSize: 65_536, parallel: 1, ropeScaling: "yarn", ropeScale: 7 },
+  ],
+  [
+    "-c 0 -np 2 --rope-scaling yarn --rope-freq-scale 0.3",
+    { ctxSize: 0, parallel: 2, ropeScaling: "yarn", ropeScale: 1 / 0.3 },
+  ],
 ];
 
 describe("slots and context computed from a command line are what the real server makes of it", () => {
@@ -66,7 +74,7 @@ describe("slots and context computed from a command line are what the real serve
     const running = await startLlamaServer({ model, args: words(args) });
     try {
       const facts = await new HttpLlamaServer({ url: running.url }).facts(signal);
-      const computed = slotContext(options, nCtxTrain, buildNumber(facts.build));
+      const computed = slotContext(options, { contextLength: nCtxTrain, rope: {} }, buildNumber(facts.build));
       expect([computed.slots, computed.nCtxPerSlot]).toEqual([facts.totalSlots, facts.nCtxPerSlot]);
       // its log is whole when it has ended
       await running.stop();

@@ -143,7 +143,7 @@ describe("errors foreseen from launch options and the real server", () => {
   ])("agree about %s", async (line) => {
     const args = line.split(" ");
     const foreseen = launchAdvice(parseArguments(args).options, {
-      nCtxTrain: 2048,
+      trained: { contextLength: 2048, rope: {} },
       headDimK: 64,
       headDimV: 64,
     }).some(({ severity }) => severity === "error");

@@ -27,6 +27,8 @@ const firstBuilds = {
   forcedFlash: 10_206,
   /** `-fit` takes the training context for each slot. b10470 is the newest build that does not. */
   fitPerSlot: 10_471,
+  /** YaRN lifts the training context (merged on 2026-08-30); b10754 is the oldest build that was seen to. */
+  yarnLiftsTraining: 10_754,
   /** The graph has a branch for embeddings of its own. b11146 is the newest build whose buffers were seen without it. */
   mixedEmbeddings: 11_147,
 } as const;

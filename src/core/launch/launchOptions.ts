@@ -96,9 +96,9 @@ export interface LaunchOptions {
   readonly specDraftNUbatch?: number;
   readonly specDraftBackendSampling?: boolean;
   readonly ropeScaling?: string;
+  /** Also what `--rope-freq-scale`, its reciprocal, sets. */
   readonly ropeScale?: number;
   readonly ropeFreqBase?: number;
-  readonly ropeFreqScale?: number;
   readonly yarnOrigCtx?: number;
   readonly overrideKv?: readonly string[];
   readonly embedding?: boolean;

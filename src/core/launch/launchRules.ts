@@ -1,5 +1,7 @@
 import { count, say, type Text } from "../text";
+import type { TrainedContext } from "../model/model";
 import type { LaunchOptions } from "./launchOptions";
+import { trainingContext } from "./trainingContext";
 
 export type LaunchAdviceCode =
   | "quantisedVNeedsFlashAttn"
@@ -30,8 +32,7 @@ export interface LaunchAdvice {
 
 /** The few facts of a model's header the rules need. */
 export interface ModelFacts {
-  /** `<arch>.context_length`. */
-  readonly nCtxTrain?: number;
+  readonly trained?: TrainedContext;
   /** Head dimensions of K and V, where they are the same in all layers. */
   readonly headDimK?: number;
   readonly headDimV?: number;
@@ -130,37 +131,30 @@ function context(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       message: say`llama.cpp rounds the context up to ${count(pad256(ctxSize))} token[s].`,
     });
   }
-  const { nCtxTrain } = model;
-  const raised = options.overrideKv?.some((entry) => /^[^=]*\.context_length=int:/.test(entry)) ?? false;
-  if (
-    nCtxTrain !== undefined &&
-    nCtxTrain > 0 &&
-    ctxSize > nCtxTrain &&
-    !raised &&
-    !splitsBelow(options, nCtxTrain)
-  ) {
+  const limit = model.trained && trainingContext(options, model.trained).limit;
+  if (limit !== undefined && limit > 0 && ctxSize > limit && !splitsBelow(options, limit)) {
     const scaled = ropeIsScaled(options);
     found.push({
       code: "contextAboveTraining",
       severity: "warning",
       field: "ctxSize",
       message: scaled
-        ? say`One slot gets ${count(nCtxTrain)} token[s], the model's training context, although memory for ${count(ctxSize)} is allocated: RoPE scaling does not lift that limit, only --override-kv with context_length does.`
-        : say`One slot gets ${count(nCtxTrain)} token[s], the model's training context, although memory for ${count(ctxSize)} is allocated. Without RoPE scaling a longer context would be extrapolation.`,
-      remedy: { option: "--ctx-size", value: String(nCtxTrain) },
+        ? say`One slot gets ${count(limit)} token[s], although memory for ${count(ctxSize)} is allocated: of RoPE scaling only YaRN lifts the model's training context, by the factor of --rope-scale.`
+        : say`One slot gets ${count(limit)} token[s], the model's training context, although memory for ${count(ctxSize)} is allocated. Without RoPE scaling a longer context would be extrapolation.`,
+      remedy: { option: "--ctx-size", value: String(limit) },
     });
   }
   return found;
 }
 
-function splitsBelow(options: LaunchOptions, nCtxTrain: number): boolean {
+function splitsBelow(options: LaunchOptions, limit: number): boolean {
   const { parallel = 1, kvUnified = false, ctxSize = 0 } = options;
-  return parallel > 1 && !kvUnified && ctxSize / parallel <= nCtxTrain;
+  return parallel > 1 && !kvUnified && ctxSize / parallel <= limit;
 }
 
-function ropeIsScaled({ ropeScaling, ropeScale, ropeFreqScale, yarnOrigCtx }: LaunchOptions): boolean {
+function ropeIsScaled({ ropeScaling, ropeScale, yarnOrigCtx }: LaunchOptions): boolean {
   if (ropeScaling !== undefined) return ropeScaling !== "none";
-  return [ropeScale, ropeFreqScale, yarnOrigCtx].some((value) => value !== undefined && value !== 0);
+  return [ropeScale, yarnOrigCtx].some((value) => value !== undefined && value !== 0);
 }
 
 // llama_context splits a context that is not unified; automatic slots force unified (tools/server/server.cpp)

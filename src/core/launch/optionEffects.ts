@@ -16,11 +16,7 @@ function setting<T>(key: Fields<T>, read: (value: string, on: boolean) => T): Op
 const text = (key: Fields<string>): OptionEffect => setting(key, (value) => value);
 const flag = (key: Fields<boolean>): OptionEffect => setting(key, (_, on) => on);
 const integer = (key: Fields<number>): OptionEffect => setting(key, numberIn);
-const number = (key: Fields<number>): OptionEffect =>
-  setting(key, (value) => {
-    const read = readFloat(value);
-    return read.ok ? read.value : 0;
-  });
+const number = (key: Fields<number>): OptionEffect => setting(key, floatIn);
 const layers = (key: Fields<"auto">): OptionEffect =>
   setting<number | "auto" | "all">(key, (value) => {
     if (value === "auto" || value === "all") return value;
@@ -37,12 +33,12 @@ function numberIn(value: string): number {
   return read.ok ? read.value : 0;
 }
 
-function numbersIn(value: string): readonly number[] {
-  return splitNumbers(value).map((part) => {
-    const read = readFloat(part);
-    return read.ok ? read.value : 0;
-  });
+function floatIn(value: string): number {
+  const read = readFloat(value);
+  return read.ok ? read.value : 0;
 }
+
+const numbersIn = (value: string): readonly number[] => splitNumbers(value).map(floatIn);
 
 function flashAttn(value: string): FlashAttn {
   if (autoWords.includes(value)) return "auto";
@@ -131,7 +127,7 @@ export const optionEffects: Readonly<Record<string, OptionEffect>> = {
   "--rope-scaling": text("ropeScaling"),
   "--rope-scale": number("ropeScale"),
   "--rope-freq-base": number("ropeFreqBase"),
-  "--rope-freq-scale": number("ropeFreqScale"),
+  "--rope-freq-scale": setting<number>("ropeScale", (value) => 1 / floatIn(value)),
   "--yarn-orig-ctx": integer("yarnOrigCtx"),
   "--override-kv": names("overrideKv"),
   "--embeddings": flag("embedding"),

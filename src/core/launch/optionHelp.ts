@@ -114,7 +114,7 @@ export const optionHelp: Readonly<Record<string, OptionHelp>> = {
   "--device-draft": help(say`Devices for the draft model.`),
   "--rope-scaling": help(say`How positions beyond the training context are scaled: none, linear or yarn.`),
   "--rope-scale": help(
-    say`Factor by which the context is extended. A slot still holds no more than the training context.`,
+    say`Factor by which the context is extended. Only with --rope-scaling yarn may a slot then hold more than the training context.`,
   ),
   "--rope-freq-base": help(say`Base frequency of the rotary position encoding; the model's own by default.`),
   "--rope-freq-scale": help(say`1 divided by the factor of --rope-scale.`),

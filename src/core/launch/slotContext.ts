@@ -1,5 +1,7 @@
+import type { TrainedContext } from "../model/model";
 import { buildHas } from "./builds";
 import type { LaunchOptions } from "./launchOptions";
+import { trainingContext } from "./trainingContext";
 
 /** How llama-server divides its context; all figures in tokens (= cells). */
 export interface SlotContext {
@@ -14,6 +16,8 @@ export interface SlotContext {
   readonly unified: boolean;
   /** What one request may hold, prompt and answer together: `n_ctx` of a slot. */
   readonly nCtxPerSlot: number;
+  /** The training context, which limits a slot: the header's, unless YaRN or `--override-kv` says otherwise. */
+  readonly trainingContext: number;
   /** The slot is held to the model's training context although more cells are allocated. */
   readonly cappedByTraining: boolean;
   /** `-c` was not given, so `-fit` may reduce `nCtx` at load where memory is short. */
@@ -28,12 +32,20 @@ const pad256 = (cells: number): number => Math.ceil(cells / 256) * 256;
  * From launch options to what one slot may hold, as llama-server computes it (`tools/server/server.cpp` for the slots,
  * `src/llama-context.cpp` for padding and division, `tools/server/server-context.cpp` for the cap).
  *
- * `nCtxTrain` is the header's `context_length`; `--override-kv` of that key is honoured here. `build` is llama.cpp's
- * build number (11669); absent means a current one. `-fit` can reduce `nCtx` further: see `fitMayReduce`.
+ * `trained` is what the header says, or a number that a running server reports as its training context. `build` is
+ * llama.cpp's build number (11669); absent means a current one. `-fit` can reduce `nCtx` further: see `fitMayReduce`.
  */
-export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: number): SlotContext {
+export function slotContext(
+  options: LaunchOptions,
+  trained: TrainedContext | number,
+  build?: number,
+): SlotContext {
   const pad = buildHas(build, "padding") ? pad256 : (cells: number): number => cells;
-  const train = overriddenContextLength(options) ?? nCtxTrain;
+  const { atLoad, limit } = trainingContext(
+    options,
+    typeof trained === "number" ? { contextLength: trained } : trained,
+    build,
+  );
 
   const auto = options.parallel === undefined || options.parallel < 0;
   const autoUnified = auto && buildHas(build, "autoSlots");
@@ -44,12 +56,14 @@ export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: n
   const asked = positive(options.ctxSize);
   const fits = options.fit !== false && buildHas(build, "fit");
   const trainForEach = fits && buildHas(build, "fitPerSlot") && !unified;
-  const wanted = asked ?? (perSlot !== undefined ? slots * perSlot : trainForEach ? train * slots : train);
+  // -fit makes a context first, and takes what that left
+  const whole = fits ? limit : atLoad;
+  const wanted = asked ?? (perSlot !== undefined ? slots * perSlot : trainForEach ? whole * slots : whole);
 
   const padded = pad(wanted);
   const nCtxSeq = unified ? padded : pad(Math.floor(padded / slots));
   const streams = unified ? 1 : slots;
-  const trainingCap = buildHas(build, "trainingCap") ? train : Infinity;
+  const trainingCap = buildHas(build, "trainingCap") ? limit : Infinity;
   return {
     nCtx: nCtxSeq * streams,
     nCtxSeq,
@@ -57,18 +71,10 @@ export function slotContext(options: LaunchOptions, nCtxTrain: number, build?: n
     slots,
     unified,
     nCtxPerSlot: Math.min(nCtxSeq, trainingCap, perSlot ?? Infinity),
+    trainingContext: limit,
     cappedByTraining: nCtxSeq > trainingCap,
     fitMayReduce: fits && options.ctxSize === undefined && perSlot === undefined,
   };
-}
-
-function overriddenContextLength(options: LaunchOptions): number | undefined {
-  for (const override of options.overrideKv ?? []) {
-    const value = /^[^=]*\.context_length=int:(\d+)$/.exec(override)?.[1];
-    // llama.cpp keeps it in 32 bits
-    if (value !== undefined && Number(value) < 2 ** 32) return Number(value);
-  }
-  return undefined;
 }
 
 const positive = (value: number | undefined): number | undefined =>

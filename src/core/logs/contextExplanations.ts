@@ -87,7 +87,7 @@ export const contextExplanations: readonly Explanation[] = [
     pattern: /the slot context \((\d+)\) exceeds the training context of the model \((\d+)\)/,
     explain: (match) => ({
       cause: say`The model was trained on ${tokens(match[2])} token[s]; one slot holds no more, although memory for ${tokens(match[1])} is allocated.`,
-      remedy: say`Set -c ${match[2] ?? ""} to save the memory. RoPE scaling alone does not lift the limit; --override-kv with context_length does.`,
+      remedy: say`Set -c ${match[2] ?? ""} to save the memory. To use more, extend the context with YaRN: --rope-scaling yarn --rope-scale 2 doubles it.`,
     }),
   },
   {

@@ -50,7 +50,7 @@ export function contextPlan(
   caller: Caller,
   backends: readonly Backend[] = [],
 ): ContextPlan {
-  const slot = slotContext(options, model.contextLength, build);
+  const slot = slotContext(options, model, build);
   const asked = options.ctxSize !== undefined && options.ctxSize > 0 ? options.ctxSize : slot.nCtx;
   const batchAsked = options.batchSize ?? serverDefaults.batchSize;
   const embedding = options.embedding === true;

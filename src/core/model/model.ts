@@ -68,6 +68,22 @@ export interface ModelWarning {
   readonly message: Text;
 }
 
+/** `rope.scaling.*` of a header. */
+export interface RopeScaling {
+  readonly type?: string;
+  /** How many times the context is extended; absent: 1. */
+  readonly factor?: number;
+  readonly originalContext?: number;
+}
+
+/** What a model's header says about the positions it was trained on. */
+export interface TrainedContext {
+  /** `context_length`; 0: it does not say. */
+  readonly contextLength: number;
+  /** Absent: what a running server reports, which has applied its options already. */
+  readonly rope?: RopeScaling;
+}
+
 /** Typed view of a GGUF header: what memory arithmetic needs to know about a model. */
 export interface Model {
   readonly architecture: string;
@@ -75,6 +91,7 @@ export interface Model {
   readonly rules: Architecture | undefined;
   readonly name: string | undefined;
   readonly contextLength: number;
+  readonly rope: RopeScaling;
   readonly embeddingLength: number;
   readonly vocabularySize: number;
   /** Layers of the main context and, last, the MTP blocks. */

@@ -3,7 +3,7 @@ import { architectures } from "./architectures";
 import type { GgufHeader } from "./ggufHeader";
 import { layersOf } from "./layers";
 import { maxLayers, metadataOf, type Metadata } from "./metadata";
-import type { Experts, MlaShape, Model, ModelWarning } from "./model";
+import type { Experts, MlaShape, Model, ModelWarning, RopeScaling } from "./model";
 import { tensorSizes } from "./tensorSizes";
 
 /** Architectures that read `rope.dimension_sections`. */
@@ -59,6 +59,7 @@ export function modelOf(header: GgufHeader): Model {
     rules,
     name: meta.text("general.name"),
     contextLength,
+    rope: ropeScalingOf(meta),
     embeddingLength: meta.integer("embedding_length") ?? 0,
     vocabularySize: meta.integer("vocab_size") ?? embedding?.shape[1] ?? header.vocabularySize ?? 0,
     layers: built.layers,
@@ -86,6 +87,17 @@ export function modelOf(header: GgufHeader): Model {
     poolingType: meta.integer("pooling_type") ?? 0,
     tensors: tensorSizes(header, blocks),
     warnings,
+  };
+}
+
+function ropeScalingOf(meta: Metadata): RopeScaling {
+  const type = meta.text(`${meta.architecture}.rope.scaling.type`);
+  const factor = meta.number("rope.scaling.factor") ?? meta.number("rope.scale_linear");
+  const originalContext = meta.integer("rope.scaling.original_context_length");
+  return {
+    ...(type !== undefined && { type }),
+    ...(factor !== undefined && { factor }),
+    ...(originalContext !== undefined && { originalContext }),
   };
 }
 

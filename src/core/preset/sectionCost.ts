@@ -96,14 +96,14 @@ export function beyondMemory(
 }
 
 /** The facts of a model that the rules for presets need. */
-export function modelFacts({ contextLength, layers }: Model): ModelFacts {
+export function modelFacts({ contextLength, rope, layers }: Model): ModelFacts {
   const attention = layers.filter(({ kind }) => kind === "attention" || kind === "swa");
   const same = (values: readonly number[]): number | undefined =>
     values.every((value) => value === values[0]) ? values[0] : undefined;
   const headDimK = same(attention.map(({ keyLength }) => keyLength));
   const headDimV = same(attention.map(({ valueLength }) => valueLength));
   return {
-    ...(contextLength <= 0 ? {} : { nCtxTrain: contextLength }),
+    ...(contextLength <= 0 ? {} : { trained: { contextLength, rope } }),
     ...(headDimK === undefined || headDimK <= 0 ? {} : { headDimK }),
     ...(headDimV === undefined || headDimV <= 0 ? {} : { headDimV }),
   };

@@ -135,7 +135,7 @@ async function chooseTemplate(
 
 /** What one request may hold: as the server reports it, else as the launch options and the header say. */
 function requestLimit({ server, model, launch }: Situation): Known<RequestLimit> {
-  const trained = valueOf(model)?.contextLength;
+  const trained = valueOf(model);
   if (server.known) {
     const { facts } = server.value;
     const build = buildNumber(facts.build);
@@ -143,7 +143,7 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
     const same = planned?.nCtxPerSlot === facts.nCtxPerSlot && planned.slots === facts.totalSlots;
     return known(limitOfServer(facts, same ? planned : undefined));
   }
-  if (trained === undefined || trained === 0) {
+  if (trained === undefined || trained.contextLength === 0) {
     return unknown(
       say`No llama-server responds and no model is selected, so the context is unknown.`,
       server.remedy,

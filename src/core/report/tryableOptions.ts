@@ -36,7 +36,7 @@ export function tryableOptions(
   build: number | undefined,
 ): TryableOptions {
   const plan = contextPlan(model, launch, build, "server");
-  const most = (model.contextLength || usualContext) * plan.slot.streams;
+  const most = (plan.slot.trainingContext || usualContext) * plan.slot.streams;
   const blocks = model.layers.length;
   const gpu = devices.some((device) => !isHost({ ...device, freeBytes: 0 }));
   const { gpuLayers, nCpuMoe, cpuMoe } = launch;

@@ -36,7 +36,7 @@ export function whatIf(
   const facts = valueOf(server)?.facts;
   const build = buildNumber(facts?.build);
   const held = budgets.of(launch);
-  const planned = slotContext(launch, model.value.contextLength, build);
+  const planned = slotContext(launch, model.value, build);
   // -fit may reduce a context that was not asked for
   const nCtxPerSlot = Math.min(planned.nCtxPerSlot, held.context.nCtxPerSlot);
   const { parts, relativeError, answerReserve } = report.acceptance;

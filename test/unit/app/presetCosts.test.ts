@@ -65,13 +65,13 @@ const linesOf = ({ lines }: SectionCost): string => lines.map((line) => formatTe
 describe("the facts of a model", () => {
   it("are read once, and again when the file has another time or size", async () => {
     const its = costs();
-    expect(await its.modelFacts(model, signal)).toMatchObject({ nCtxTrain: 4096 });
+    expect(await its.modelFacts(model, signal)).toMatchObject({ trained: { contextLength: 4096 } });
     const { size } = await stat(model);
     await write(8192);
     expect((await stat(model)).size).toBe(size);
-    expect(await its.modelFacts(model, signal)).toMatchObject({ nCtxTrain: 4096 });
+    expect(await its.modelFacts(model, signal)).toMatchObject({ trained: { contextLength: 4096 } });
     await write(8192, 2000);
-    expect(await its.modelFacts(model, signal)).toMatchObject({ nCtxTrain: 8192 });
+    expect(await its.modelFacts(model, signal)).toMatchObject({ trained: { contextLength: 8192 } });
   });
 
   it("are none for a file that is not there or no model, until it is one", async () => {
@@ -82,7 +82,7 @@ describe("the facts of a model", () => {
     expect(await its.modelFacts(model, signal)).toBeUndefined();
     expect(await its.sectionCost({ section: "a", modelPath: model, options: {} }, signal)).toBeUndefined();
     await write(4096);
-    expect(await its.modelFacts(model, signal)).toMatchObject({ nCtxTrain: 4096 });
+    expect(await its.modelFacts(model, signal)).toMatchObject({ trained: { contextLength: 4096 } });
   });
 
   it("are read for whoever asks after somebody who gave up", async () => {
@@ -90,7 +90,7 @@ describe("the facts of a model", () => {
     const gone = new AbortController();
     gone.abort();
     await its.modelFacts(model, gone.signal);
-    expect(await its.modelFacts(model, signal)).toMatchObject({ nCtxTrain: 4096 });
+    expect(await its.modelFacts(model, signal)).toMatchObject({ trained: { contextLength: 4096 } });
   });
 });
 

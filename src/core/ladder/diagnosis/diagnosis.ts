@@ -109,7 +109,7 @@ function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
       sentence: say`${count(requestedContext)} token[s] [was|were] requested, but the server gives ${count(nCtxPerSlot)}: it was limited to the model's training context or to what fits in memory.`,
       evidence: [say`The server reports its context.`, ...trained(facts)],
       actions: [
-        say`Check the log for a smaller training context (--override-kv with RoPE scaling) or for -fit.`,
+        say`Check the log for a smaller training context (to be extended with --rope-scaling yarn) or for -fit.`,
       ],
     };
   }

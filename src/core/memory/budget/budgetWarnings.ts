@@ -95,7 +95,7 @@ function divisible(
 
 function contextWarnings(model: Model, options: LaunchOptions, plan: ContextPlan, warn: Warn): void {
   const { slot } = plan;
-  const train = model.contextLength;
+  const train = slot.trainingContext;
   if (slot.cappedByTraining && train > 0) {
     warn(
       "contextAboveTraining",

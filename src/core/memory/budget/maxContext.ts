@@ -63,7 +63,7 @@ export function largestContext(
   const asked = (nCtx: number): LaunchOptions => ({ ...rest, ctxSize: nCtx, fit: false });
   const { slot } = contextPlan(model, asked(256), settings.build, settings.caller ?? "server");
   const unit = 256 * slot.streams;
-  const most = Math.floor((model.contextLength * slot.streams) / unit);
+  const most = Math.floor((slot.trainingContext * slot.streams) / unit);
   const at = (units: number): ReturnType<typeof memoryBudget> =>
     memoryBudget(model, asked(units * unit), devices, settings);
   const fits = (units: number): boolean => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { slotContext, type SlotContext } from "../../../../src/core/launch/slotContext";
+import { parseArguments } from "../../../../src/core/launch/commandLine";
 import type { LaunchOptions } from "../../../../src/core/launch/launchOptions";
+import type { TrainedContext } from "../../../../src/core/model/model";
 
 const train = 131_072;
 
@@ -49,6 +51,62 @@ describe("what llama-server b11669 makes of its options (model trained on 131072
     expect(slotContext({ ctxSize: 0 }, train).fitMayReduce).toBe(false);
     expect(slotContext({ ctxSize: 4096 }, train).fitMayReduce).toBe(false);
     expect(slotContext({ fit: false }, train).fitMayReduce).toBe(false);
+  });
+});
+
+/** Slot's n_ctx of the recall model (trained on 32768), as llama-server 0.7.0 (b11669) reported it. */
+describe("RoPE scaling and the training context", () => {
+  const own = (type: string, original?: number): TrainedContext => ({
+    contextLength: 32_768,
+    rope: { type, factor: 4, ...(original !== undefined && { originalContext: original }) },
+  });
+  it.each<[string, number, TrainedContext?]>([
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 2", 65_536],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 1.3", 42_598],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 3", 98_304],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 7", 229_375],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 0.5", 16_384],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 0", 0],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-freq-scale 0", 32_768],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-freq-scale 0.3", 109_226],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-freq-scale 0.7 --rope-scale 4", 131_072],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 4 --rope-freq-scale 0.7", 46_811],
+    ["-c 65536 -np 1 --rope-scaling yarn --rope-scale 4 --yarn-orig-ctx 8192", 32_768],
+    ["-c 65536 -np 1 --rope-scaling yarn --rope-scale 2 --yarn-orig-ctx 8192", 16_384],
+    ["-c 65536 -np 1 --rope-scaling yarn --yarn-orig-ctx 8192", 32_768],
+    ["-c 65536 -np 1 --rope-scaling linear --rope-scale 2", 32_768],
+    ["-c 65536 -np 1 --rope-scale 2", 32_768],
+    ["-c 65536 -np 1 --rope-scaling yarn --rope-scale 1", 32_768],
+    [
+      "-c 400000 -np 1 --rope-scaling yarn --rope-scale 2 --override-kv llama.context_length=int:40000",
+      80_000,
+    ],
+    ["-np 1 --rope-scaling yarn --rope-scale 2", 65_536],
+    ["-c 0 -np 2 --rope-scaling yarn --rope-scale 2", 65_536],
+    ["-np 1 -fit off --rope-scaling yarn --rope-scale 2", 32_768],
+    ["-np 2 -fit off --rope-scaling yarn --rope-scale 2", 16_384],
+    ["-c 400000 -np 4 --kv-unified-per-slot 60000 --rope-scaling yarn --rope-scale 2", 60_000],
+    ["-c 262144 -np 2 --rope-scaling yarn --rope-scale 3", 98_304],
+    ["-c 400000 -np 1", 32_768, own("yarn")],
+    ["-c 400000 -np 1 --rope-scale 8", 262_144, own("yarn")],
+    ["-c 400000 -np 1 --rope-scale 8", 65_536, own("yarn", 8192)],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 4", 32_768, own("yarn", 8192)],
+    ["-c 400000 -np 1 --rope-scaling linear --rope-scale 16", 32_768, own("yarn", 8192)],
+    ["-c 400000 -np 1 --rope-scaling yarn --rope-scale 2", 65_536, own("linear")],
+  ])("%s: %i", (args, nCtx, trained = { contextLength: 32_768, rope: {} }) => {
+    const { options, problems } = parseArguments(args.split(" "));
+    expect(problems).toEqual([]);
+    expect(slotContext(options, trained, 11_669).nCtxPerSlot).toBe(nCtx);
+  });
+
+  it("is taken from a running server as it is, because it has applied them", () => {
+    const yarn: LaunchOptions = { ctxSize: 65_536, parallel: 1, ropeScaling: "yarn", ropeScale: 2 };
+    expect(slotContext(yarn, 65_536).nCtxPerSlot).toBe(65_536);
+  });
+
+  it("did not lift it before b10754", () => {
+    const yarn: LaunchOptions = { ctxSize: 65_536, parallel: 1, ropeScaling: "yarn", ropeScale: 2 };
+    expect(slotContext(yarn, { contextLength: 32_768, rope: {} }, 10_753).nCtxPerSlot).toBe(32_768);
   });
 });
 

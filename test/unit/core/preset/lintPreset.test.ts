@@ -88,7 +88,7 @@ describe("findings in a preset", () => {
   it("asks the outside about files, headers and memory", () => {
     const context: LintContext = {
       fileExists: (path) => path !== "gone.gguf",
-      modelFacts: () => ({ nCtxTrain: 4096, headDimK: 80, headDimV: 128 }),
+      modelFacts: () => ({ trained: { contextLength: 4096, rope: {} }, headDimK: 80, headDimV: 128 }),
       memory: ({ name }) => (name === "big" ? say`Too big.` : undefined),
     };
     expect(check(["[a]", "m = gone.gguf"], context)).toEqual(["2:5-14 warning fileMissing"]);
@@ -100,13 +100,16 @@ describe("findings in a preset", () => {
   });
 
   it("says whether RoPE scaling would help with a context above the training length", () => {
-    const context: LintContext = { modelFacts: () => ({ nCtxTrain: 4096 }) };
+    const context: LintContext = { modelFacts: () => ({ trained: { contextLength: 4096, rope: {} } }) };
     const sentence = (...more: string[]): string =>
       lint(["[a]", model, "c = 8192", ...more].join("\n"), context)
         .map(({ message }) => formatText(message))
         .join();
     expect(sentence()).toContain("extrapolation");
-    expect(sentence("rope-scaling = yarn")).toContain("--override-kv");
+    expect(sentence("rope-scaling = linear", "rope-scale = 2")).toContain("only YaRN");
+    // as the real server: a slot of 6,144, and of 8,192
+    expect(sentence("rope-scaling = yarn", "rope-scale = 1.5")).toContain("6,144");
+    expect(sentence("rope-scaling = yarn", "rope-scale = 2")).toBe("");
     expect(check(["[a]", model, "c = 8192", "override-kv = llama.context_length=int:8192"], context)).toEqual(
       [],
     );
