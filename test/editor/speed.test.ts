@@ -111,7 +111,7 @@ describe("measured speed in the editor", function () {
   it("exports Markdown and CSV by the file's name", async () => {
     for (const [name, start] of [
       ["history.md", "| kind | time |"],
-      ["history.csv", "id,kind,time,"],
+      ["history.csv", "\ufeffid,kind,time,"],
     ] as const) {
       const file = path.join(folder, name);
       await commands.executeCommand("llamaGauge.exportHistory", file);

@@ -1,3 +1,4 @@
+import { csv } from "../csv";
 import { formatNumber, formatText } from "../format";
 import { inMarkdown } from "../markdown";
 import type { HistoryRecord } from "./historyRecord";
@@ -22,7 +23,7 @@ const columns = [
   "result",
 ] as const;
 
-type Cells = Readonly<Record<(typeof columns)[number], string>>;
+type Cells = Readonly<Record<(typeof columns)[number], string | number>>;
 
 const nothing = { depth: "", tokens: "", seconds: "", "tokens per second": "", result: "" };
 
@@ -46,20 +47,20 @@ function cells(records: readonly HistoryRecord[]): readonly Cells[] {
     const read = request && { depth: request.cached, tokens: request.tokens, seconds: request.seconds };
     const prefill = [...(curve?.points ?? []), ...(read === undefined ? [] : [read])].map((p) => ({
       ...base,
-      depth: String(p.depth),
-      tokens: String(p.tokens),
-      seconds: String(p.seconds),
+      depth: p.depth,
+      tokens: p.tokens,
+      seconds: p.seconds,
       "tokens per second": (p.tokens / p.seconds).toFixed(2),
     }));
     const generation = (curve?.generation ?? []).map((p) => ({
       ...base,
-      depth: String(p.depth),
+      depth: p.depth,
       "tokens per second": p.tokensPerSecond.toFixed(2),
     }));
     const compared =
       comparison === undefined
         ? []
-        : [{ ...base, depth: String(comparison.depth), result: comparisonWords(comparison) }];
+        : [{ ...base, depth: comparison.depth, result: comparisonWords(comparison) }];
     const rows = [...prefill, ...generation, ...compared];
     return rows.length > 0 ? rows : [base];
   });
@@ -77,12 +78,7 @@ function comparisonWords({ option, values, threshold, prefill, generation }: Com
 }
 
 export function historyAsCsv(records: readonly HistoryRecord[]): string {
-  const quote = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  const lines = [
-    columns.join(","),
-    ...cells(records).map((row) => columns.map((c) => quote(row[c])).join(",")),
-  ];
-  return `${lines.join("\n")}\n`;
+  return csv([columns, ...cells(records).map((row) => columns.map((c) => row[c]))]);
 }
 
 export function historyAsMarkdown(records: readonly HistoryRecord[]): string {
@@ -90,7 +86,7 @@ export function historyAsMarkdown(records: readonly HistoryRecord[]): string {
   const lines = [
     `| ${shown.join(" | ")} |`,
     `|${shown.map(() => "---").join("|")}|`,
-    ...cells(records).map((row) => `| ${shown.map((c) => inMarkdown(row[c])).join(" | ")} |`),
+    ...cells(records).map((row) => `| ${shown.map((c) => inMarkdown(String(row[c]))).join(" | ")} |`),
   ];
   return `${lines.join("\n")}\n`;
 }

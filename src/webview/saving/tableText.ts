@@ -1,3 +1,4 @@
+import { csv } from "../../core/csv";
 import { inMarkdown, markdownTable } from "../../core/markdown";
 import type { Quantity, Text } from "../../core/text";
 import type { Words } from "../view/words";
@@ -19,20 +20,16 @@ const symbols: Record<Quantity["unit"], string> = {
   percent: " (%)",
 };
 
-/** Comma-separated values as in RFC 4180, for programs: bare numbers, their unit in the heading. */
+/** For programs: bare numbers, their unit in the heading. */
 export function tableCsv({ columns, rows }: PlainTable, words: Words): string {
   const heading = columns.map(({ title }, i) => {
     const unit = rows.flatMap((row) => quantityOf(row[i])?.unit ?? [])[0];
     return unit === undefined ? title : `${title}${symbols[unit]}`;
   });
-  const body = rows.map((row) =>
-    row.map((cell) => {
-      const quantity = quantityOf(cell);
-      return quantity === undefined ? harmless(plain(cell, words)) : String(quantity.value);
-    }),
-  );
-  // the mark at the beginning tells spreadsheets that this is UTF-8
-  return `\ufeff${[heading, ...body].map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
+  return csv([
+    heading,
+    ...rows.map((row) => row.map((cell) => quantityOf(cell)?.value ?? plain(cell, words))),
+  ]);
 }
 
 /** A table in Markdown, for people: figures as they are on the page. */
@@ -53,8 +50,3 @@ function quantityOf(cell: PlainCell | undefined): Quantity | undefined {
   const [arg] = cell.args;
   return typeof arg === "object" && "unit" in arg ? arg : undefined;
 }
-
-/** Spreadsheets run what begins like a formula; file names come from strangers. */
-const harmless = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-
-const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

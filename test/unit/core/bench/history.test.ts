@@ -72,19 +72,26 @@ describe("an export", () => {
     const [, read, compared] = historyAsCsv([
       { ...bare, kind: "request", key, request },
       { ...bare, kind: "comparison", key, comparison },
-    ]).split("\n");
-    expect(read).toContain("m.gguf,b1,-fa on,,,contaminated,100,1000,2,500.00,");
+    ]).split("\r\n");
+    expect(read).toContain("m.gguf,b1,'-fa on,,,contaminated,100,1000,2,500.00,");
     expect(compared).toContain(
-      'm.gguf,b1,-fa on,,,unmonitored,4096,,,,"cacheTypeK f16 / q8_0, differences from 1.0 %. No difference. Cannot be judged."',
+      'm.gguf,b1,\'-fa on,,,unmonitored,4096,,,,"cacheTypeK f16 / q8_0, differences from 1.0 %. No difference. Cannot be judged."',
     );
   });
 
   it("quotes CSV and has a row for every measurement", () => {
-    const [header, first, second] = historyAsCsv([record]).split("\n");
+    const [header, first, second] = historyAsCsv([record]).split("\r\n");
     expect(header).toContain("depth,tokens,seconds,tokens per second");
     expect(first).toContain('"a ""b"", c.gguf"');
     expect(first).toMatch(/unmonitored,0,512,0\.5,1024\.00,$/);
     expect(second).toMatch(/,512,,,12\.50,$/);
+  });
+
+  it("lets no name in a CSV be a formula", () => {
+    const model = '=HYPERLINK("http://x.example","open")';
+    const evil = { ...record, curve: { ...record.curve, key: { model, build: " @b1", flags: "-fa on" } } };
+    const [, first] = historyAsCsv([evil]).split("\r\n");
+    expect(first).toContain(`,"'=HYPERLINK(""http://x.example"",""open"")",' @b1,'-fa on,`);
   });
 
   it("cannot break a Markdown table", () => {
