@@ -29,7 +29,7 @@ const nothing = { depth: "", tokens: "", seconds: "", "tokens per second": "", r
 
 /** One row per measured span or generation speed of every record, per request, and per comparison with its answer. */
 function cells(records: readonly HistoryRecord[]): readonly Cells[] {
-  return records.flatMap((record) => {
+  return records.flatMap((record): readonly Cells[] => {
     const { curve, request, comparison } = record;
     const key = curve?.key ?? record.key;
     const base = {
