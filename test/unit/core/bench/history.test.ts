@@ -90,7 +90,9 @@ describe("an export", () => {
   it("lets no name in a CSV be a formula", () => {
     const model = '=HYPERLINK("http://x.example","open")';
     const { curve: _, ...bare } = record;
-    const [, first] = historyAsCsv([{ ...bare, key: { model, build: " @b1", flags: "-fa on" } }]).split("\r\n");
+    const [, first] = historyAsCsv([{ ...bare, key: { model, build: " @b1", flags: "-fa on" } }]).split(
+      "\r\n",
+    );
     expect(first).toContain(`,"'=HYPERLINK(""http://x.example"",""open"")",' @b1,'-fa on,`);
   });
 
