@@ -4,10 +4,9 @@ import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { ConnectedServer, Situation } from "../core/report/situation";
 import { launchDifferences } from "../core/servers/launchDifferences";
 import { runningLaunch } from "../core/servers/runningLaunch";
-import { isLoopback } from "../core/servers/serverAddresses";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { runningLlamaServers } from "../node/machine/processDiscovery";
+import { serverProcessAt } from "../node/machine/processDiscovery";
 import { discoverServer, type Discovery, type DiscoveryOptions } from "../node/llamaServer/serverDiscovery";
 
 export interface ServerSetup {
@@ -86,8 +85,6 @@ async function processOptions(
   { url }: ServerFacts,
   signal: AbortSignal,
 ): Promise<LaunchOptions | undefined> {
-  if (programs === "none" || !isLoopback(url)) return undefined;
-  const { port } = new URL(url);
-  const running = await knownOr(runningLlamaServers(signal));
-  return valueOf(running)?.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.options;
+  if (programs === "none") return undefined;
+  return valueOf(await knownOr(serverProcessAt(url, signal)))?.options;
 }

@@ -11,6 +11,7 @@ import { costSteps } from "../core/bench/costSteps";
 import { saltedText } from "../core/bench/saltedText";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../core/prefill/depthCurve";
 import { progressSpans, remainingPrefill } from "../core/prefill/liveEta";
+import { isLocal, portOf } from "../core/servers/serverAddress";
 import { count, say, seconds } from "../core/text";
 import type { Text } from "../core/text";
 import { UserError } from "../core/userError";
@@ -84,8 +85,7 @@ class ServerProbe {
     this.#server = new HttpLlamaServer(request);
     this.#connection = new LlamaServerConnection(this.#server.url, request.apiKey);
     this.#budget = request.budgetSeconds ?? 60;
-    const { hostname } = new URL(this.#server.url);
-    const local = /^(127\.|localhost$|\[::1\])/.test(hostname);
+    const local = isLocal(this.#server.url);
     this.#monitor =
       request.monitor ?? (local ? startMonitor({ intervalSeconds: 1, usesCpu: true }) : undefined);
   }
@@ -97,10 +97,9 @@ class ServerProbe {
   async run(): Promise<ProbeReport> {
     const facts = await this.#idleServer();
     this.#facts = facts;
-    const { port, protocol } = new URL(this.#server.url);
     const pid =
       process.platform === "linux" && this.#monitor !== undefined
-        ? listeningProcess(Number(port || (protocol === "https:" ? 443 : 80)))
+        ? listeningProcess(portOf(this.#server.url))
         : undefined;
     if (pid !== undefined) this.#monitor?.measure(pid);
     await this.#monitor?.baseline(baselineSamples, this.signal);

@@ -5,6 +5,18 @@ interface AbortSignal {
   throwIfAborted(): void;
 }
 
+declare class URL {
+  constructor(url: string);
+  static canParse(url: string): boolean;
+  readonly protocol: string;
+  readonly username: string;
+  readonly password: string;
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: string;
+  readonly pathname: string;
+}
+
 declare class TextEncoder {
   encode(text: string): Uint8Array<ArrayBuffer>;
   encodeInto(text: string, into: Uint8Array): { read: number; written: number };

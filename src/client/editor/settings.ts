@@ -1,5 +1,6 @@
 import type { Settings } from "../../app/settings";
 import { defaultWalkOptions } from "../../core/files/files";
+import { serverAddressIn } from "../../core/servers/serverAddress";
 import { defaultPackTemplate } from "../../core/tokens/pack";
 
 /** A setting whose value cannot be used; the default holds instead. */
@@ -111,15 +112,10 @@ function strings(value: unknown): readonly string[] | undefined {
   return value.map((item: string) => item.trim()).filter((item) => item !== "");
 }
 
-/** "127.0.0.1:8080" is completed to an http address; other schemes and user names in it are refused. */
+/** The root address of a server; "" where none is set, undefined where it is no address. */
 export function serverUrl(value: unknown): string | undefined {
   const text = trimmed(value);
-  if (text === undefined || text === "") return text;
-  const complete = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(complete)) return undefined;
-  const url = new URL(complete);
-  const usable = /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
-  return usable ? `${url.origin}${url.pathname.replace(/\/+$/, "")}` : undefined;
+  return text === undefined || text === "" ? text : serverAddressIn(text);
 }
 
 function switchedOn(value: unknown): readonly string[] {

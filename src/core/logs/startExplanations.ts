@@ -1,3 +1,4 @@
+import { isEveryAddress, isLoopback } from "../servers/serverAddress";
 import { parseArguments } from "../launch/commandLine";
 import { renamedOption } from "../launch/renamedOptions";
 import { lint } from "../preset/lintPreset";
@@ -280,7 +281,7 @@ export const startExplanations: readonly Explanation[] = [
 
 /** llama-server says the same for a port that is taken, a foreign address and a certificate it cannot read. */
 function bindFailure(host: string | undefined, port: string | undefined): { cause: Text; remedy: Text } {
-  if (host !== undefined && !/^(?:127\.[\d.]+|0\.0\.0\.0|::1?|localhost|)$/.test(host)) {
+  if (host !== undefined && host !== "" && !isLoopback(host) && !isEveryAddress(host)) {
     return {
       cause: say`llama-server cannot listen on ${host}, port ${port ?? ""}: this machine has no such address, or the port is in use.`,
       remedy: say`Use an address of this machine with --host, or choose another --port.`,

@@ -1,6 +1,7 @@
 import { findServerCommand } from "../scripts/serverCommand";
 import { parseArguments } from "../launch/commandLine";
 import { serverUrls } from "./runningServers";
+import { serverAddressIn } from "./serverAddress";
 import type { ServerAddress } from "./serverAddresses";
 import { splitCommandLine, type Shell } from "../scripts/splitCommandLine";
 
@@ -16,10 +17,10 @@ const roles = ["tools", "chat", "completion", "embeddings"] as const;
  */
 export function llamaVscodeAddresses(read: (key: string) => unknown, shell: Shell): ServerAddress[] {
   const found: ServerAddress[] = [];
-  const add = (url: unknown, setting: string): void => {
-    if (typeof url !== "string" || !/^\s*https?:\/\/[^\s/]+/i.test(url)) return;
-    const source = { kind: "llamaVscode", setting: `${llamaVscodeSection}.${setting}` } as const;
-    found.push({ url: url.trim().replace(/\/+$/, ""), source });
+  const add = (typed: unknown, setting: string): void => {
+    const url = typeof typed === "string" && typed.trim() !== "" ? serverAddressIn(typed) : undefined;
+    if (url === undefined) return;
+    found.push({ url, source: { kind: "llamaVscode", setting: `${llamaVscodeSection}.${setting}` } });
   };
   for (const role of roles) {
     const key = role === "completion" ? "endpoint" : `endpoint_${role}`;

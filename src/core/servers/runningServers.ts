@@ -2,6 +2,7 @@ import { parseArguments } from "../launch/commandLine";
 import type { LaunchOptions, OptionOrigin } from "../launch/launchOptions";
 import { maskSecrets } from "../launch/maskSecrets";
 import { findServerCommand } from "../scripts/serverCommand";
+import { hostToAsk } from "./serverAddress";
 
 /** A process as the system lists it. */
 export interface ListedProcess {
@@ -88,9 +89,5 @@ function readServer(listed: ListedProcess): RunningServer | undefined {
 export function serverUrls({ host, port, apiPrefix = "" }: LaunchOptions): string[] {
   const named = (host ?? "127.0.0.1").split(",").filter((name) => name !== "" && !name.endsWith(".sock"));
   const ports = port === undefined ? defaultPorts : port > 0 ? [port] : [];
-  return named.flatMap((name) => {
-    const reachable = /^(0\.0\.0\.0|::|\[::\])$/.test(name) ? "127.0.0.1" : name;
-    const inUrl = reachable.includes(":") && !reachable.startsWith("[") ? `[${reachable}]` : reachable;
-    return ports.map((each) => `http://${inUrl}:${each}${apiPrefix}`);
-  });
+  return named.flatMap((name) => ports.map((each) => `http://${hostToAsk(name)}:${each}${apiPrefix}`));
 }

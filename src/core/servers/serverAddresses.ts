@@ -1,5 +1,6 @@
 import { say, type Text } from "../text";
 import type { RunningServer } from "./runningServers";
+import { isLocal } from "./serverAddress";
 
 /** Why an address is asked whether a llama-server answers there. */
 export type AddressSource =
@@ -34,14 +35,10 @@ export function addressesToAsk(candidates: readonly ServerAddress[]): ServerAddr
   const seen = new Set<string>();
   return candidates.filter(({ url, source }) => {
     const key = url.replace("//localhost", "//127.0.0.1").replace(/\/+$/, "");
-    if (seen.has(key) || (source.kind !== "process" && !isLoopback(url))) return false;
+    if (seen.has(key) || (source.kind !== "process" && !isLocal(url))) return false;
     seen.add(key);
     return true;
   });
-}
-
-export function isLoopback(url: string): boolean {
-  return /^https?:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?(\/|$)/i.test(url);
 }
 
 /** Addresses of running processes: what answers prompts before what only embeds; a router's models are asked through it. */

@@ -3,6 +3,7 @@ import type { ServerFacts } from "../../core/acceptance/serverFacts";
 import type { MachineFacts } from "../../core/history/historyRecord";
 import type { LadderSetup } from "../../core/ladder/score/record";
 import type { RunningServer } from "../../core/servers/runningServers";
+import { isLocal, portOf } from "../../core/servers/serverAddress";
 import { listeningProcess } from "../monitor/monitorLinux";
 import { runningLlamaServers } from "../machine/processDiscovery";
 
@@ -18,10 +19,9 @@ export interface ServerProcess {
 
 /** The process behind an address, where it is on this machine and can be seen. */
 export async function findServerProcess(url: string, signal: AbortSignal): Promise<ServerProcess> {
-  const { hostname, port: written, protocol } = new URL(url);
-  const local = /^(127\.|localhost$|\[::1\])/.test(hostname);
+  const local = isLocal(url);
   if (!local) return { local };
-  const port = Number(written || (protocol === "https:" ? 443 : 80));
+  const port = portOf(url);
   const listening = process.platform === "linux" ? listeningProcess(port) : undefined;
   const running = await runningLlamaServers(signal).catch(() => {
     signal.throwIfAborted();

@@ -11,7 +11,7 @@ import {
 import type { Tokenizer } from "../../core/tokens/tokenizer";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
-import { serverAddress } from "./httpAddress";
+import { serverAddress } from "../../core/servers/serverAddress";
 import { LlamaServerConnection } from "./llamaServerConnection";
 import { asleep, notLlamaServer, readReply } from "./llamaServerErrors";
 import { modelOfRouter } from "./llamaServerRouter";

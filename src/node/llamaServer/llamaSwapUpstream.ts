@@ -1,6 +1,6 @@
 import { chooseSwapModel, readSwapRunning } from "../../core/servers/llamaSwapRunning";
 import { UserError } from "../../core/userError";
-import { serverAddress } from "./httpAddress";
+import { serverAddress } from "../../core/servers/serverAddress";
 import { LlamaServerConnection } from "./llamaServerConnection";
 
 const askSeconds = 5;

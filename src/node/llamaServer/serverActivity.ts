@@ -1,7 +1,7 @@
 import type { ServerActivity } from "../../core/bench/serverActivity";
 import { readMetrics } from "../../core/bench/serverMetrics";
 import { readSlotProgress } from "../../core/bench/slotProgress";
-import { serverAddress } from "./httpAddress";
+import { serverAddress } from "../../core/servers/serverAddress";
 import { exchangeJson, HttpError } from "./httpJson";
 
 export interface ActivityRequest {

@@ -1,5 +1,6 @@
 import { readFile, readlink } from "node:fs/promises";
 import { runningServers, type ListedProcess, type RunningServer } from "../../core/servers/runningServers";
+import { isLocal, portOf } from "../../core/servers/serverAddress";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { isSecretVariable } from "../../core/launch/maskSecrets";
 import { seconds, say } from "../../core/text";
@@ -20,6 +21,13 @@ export async function runningLlamaServers(signal: AbortSignal): Promise<readonly
   const exact = process.platform === "linux" ? await Promise.all(candidates.map(exactProcess)) : candidates;
   signal.throwIfAborted();
   return runningServers(exact.filter((listed) => listed !== undefined));
+}
+
+/** The llama-server of this machine that answers at an address, by its command line; undefined where none is seen. */
+export async function serverProcessAt(url: string, signal: AbortSignal): Promise<RunningServer | undefined> {
+  if (!isLocal(url)) return undefined;
+  const running = await runningLlamaServers(signal);
+  return running.find(({ urls }) => urls.some((its) => portOf(its) === portOf(url)));
 }
 
 async function listProcesses(): Promise<readonly ListedProcess[]> {

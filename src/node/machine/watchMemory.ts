@@ -139,11 +139,8 @@ class Looker {
 }
 
 async function processOf(url: string, signal: AbortSignal): Promise<number | undefined> {
-  const { hostname, port } = new URL(url);
-  if (!/^(127\.|localhost$|\[::1\]$)/.test(hostname)) return undefined;
-  const { runningLlamaServers } = await import("./processDiscovery");
-  const servers = await runningLlamaServers(signal);
-  return servers.find(({ urls }) => urls.some((its) => new URL(its).port === port))?.pid;
+  const { serverProcessAt } = await import("./processDiscovery");
+  return (await serverProcessAt(url, signal))?.pid;
 }
 
 async function residentOfLinux(pid: number, proc = "/proc"): Promise<number | undefined> {
