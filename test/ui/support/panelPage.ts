@@ -50,8 +50,6 @@ export class PanelPage {
   constructor(
     readonly page: Page,
     private readonly setting: PanelSetting,
-    /** What the page complained about: script errors and violations of the policy. */
-    readonly complaints: readonly string[],
   ) {}
 
   /** Sends messages, and waits until the page has drawn them. */
@@ -102,26 +100,27 @@ export class PanelPage {
 }
 
 /**
- * Pages for the tests of a file, in one browser. Each is closed after its test, which fails on script errors and on anything
- * the content security policy forbids.
+ * Pages for the tests of a file, in one browser; a page that a test has left is loaded anew for the next. A test fails on
+ * script errors and on anything the content security policy forbids.
  */
 export function panelPages(): (setting?: Partial<PanelSetting>) => Promise<PanelPage> {
   let browser: Browser;
   let bundle: PanelBundle;
-  const opened: PanelPage[] = [];
+  const free: PanelTab[] = [];
+  const inUse: PanelTab[] = [];
   beforeAll(async () => {
     [browser, bundle] = await Promise.all([launchBrowser(), bundlePanel()]);
   });
   afterAll(() => browser.close());
-  afterEach(async () => {
-    const panels = opened.splice(0);
-    for (const panel of panels) await panel.close();
-    expect(panels.flatMap(({ complaints }) => complaints)).toEqual([]);
+  afterEach(() => {
+    const tabs = inUse.splice(0);
+    free.push(...tabs);
+    expect(tabs.flatMap(({ complaints }) => complaints)).toEqual([]);
   });
   return async (setting = {}) => {
-    const panel = await openPanelPage(browser, bundle, { theme: "dark", language: "en", ...setting });
-    opened.push(panel);
-    return panel;
+    const tab = free.pop() ?? (await PanelTab.open(browser, bundle));
+    inUse.push(tab);
+    return tab.load({ theme: "dark", language: "en", ...setting });
   };
 }
 
@@ -130,29 +129,54 @@ export async function openPanelPage(
   bundle: PanelBundle,
   setting: PanelSetting,
 ): Promise<PanelPage> {
-  const context = await browser.newContext({
-    viewport: setting.size ?? { width: 1000, height: 900 },
-    reducedMotion: setting.reducedMotion === true ? "reduce" : "no-preference",
-  });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text());
-  });
-  const html = panelHtml(
-    { script: `${origin}/webview.js`, style: `${origin}/webview.css`, cspSource: origin },
-    setting.language,
-  );
-  await page.route(`${origin}/**`, async (route) => {
-    const [contentType, body] = served(route.request().url(), html, bundle);
-    await route.fulfill({ contentType, body });
-  });
-  await page.addInitScript(prepare, setting.kept);
-  await page.goto(`${origin}/`);
-  const panel = new PanelPage(page, setting, complaints);
-  await panel.setTheme(setting.theme);
-  return panel;
+  return (await PanelTab.open(browser, bundle)).load(setting);
+}
+
+/** A tab of the browser, in which the page can be loaded again and again: much cheaper than a new one. */
+class PanelTab {
+  /** What the page complained about since it was loaded: script errors and violations of the policy. */
+  complaints: string[] = [];
+  private html = "";
+  private readonly routed: Promise<unknown>;
+
+  private constructor(
+    private readonly page: Page,
+    bundle: PanelBundle,
+  ) {
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() === "error") this.complaints.push(message.text());
+    });
+    this.routed = page.route(`${origin}/**`, async (route) => {
+      const [contentType, body] = served(route.request().url(), this.html, bundle);
+      await route.fulfill({ contentType, body });
+    });
+  }
+
+  static async open(browser: Browser, bundle: PanelBundle): Promise<PanelTab> {
+    const context = await browser.newContext();
+    return new PanelTab(await context.newPage(), bundle);
+  }
+
+  async load(setting: PanelSetting): Promise<PanelPage> {
+    const { page } = this;
+    this.complaints = [];
+    this.html = panelHtml(
+      { script: `${origin}/webview.js`, style: `${origin}/webview.css`, cspSource: origin },
+      setting.language,
+    );
+    await this.routed;
+    await page.setViewportSize(setting.size ?? { width: 1000, height: 900 });
+    await page.emulateMedia({ reducedMotion: setting.reducedMotion === true ? "reduce" : "no-preference" });
+    // where the last test has left it, something of the next could be under it
+    await page.mouse.move(0, 0);
+    // after those of former loads, so what it keeps counts
+    await page.addInitScript(prepare, setting.kept);
+    await page.goto(`${origin}/`);
+    const panel = new PanelPage(page, setting);
+    await panel.setTheme(setting.theme);
+    return panel;
+  }
 }
 
 function served(url: string, html: string, bundle: PanelBundle): readonly [string, string] {
