@@ -15,6 +15,7 @@ import { predict } from "../src/core/prefill/predict";
 import { startMonitor } from "../src/node/monitor/monitor";
 import { listeningProcess } from "../src/node/monitor/monitorLinux";
 import { runServerProbe } from "../src/app/serverProbe";
+import { LlamaServerConnection } from "../src/node/llamaServer/llamaServerConnection";
 import { streamCompletion } from "../src/node/llamaServer/serverProbeStream";
 import { forgedModel, type ForgeOptions } from "../test/support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../test/support/llamaCpp";
@@ -139,7 +140,8 @@ async function prefill(
   const seed = Math.floor(Math.random() * 1e6);
   const prompt = Array.from({ length: tokens }, (_, i) => 1000 + ((i * 7919 + seed * 104_729) % 50_000));
   const answer = await streamCompletion(
-    { url: server.url, prompt, generatedTokens: 1, timeoutSeconds: 3600 },
+    new LlamaServerConnection(server.url),
+    { prompt, generatedTokens: 1, timeoutSeconds: 3600 },
     signal,
   );
   const report = await monitor.stop();

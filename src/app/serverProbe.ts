@@ -20,8 +20,8 @@ import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection
 import { startMonitor } from "../node/monitor/monitor";
 import type { Monitor } from "../node/monitor/monitor";
 import { listeningProcess } from "../node/monitor/monitorLinux";
-import { streamCompletion, tooSlow } from "../node/llamaServer/serverProbeStream";
-import type { CompletionTimings, StreamedAnswer } from "../node/llamaServer/serverProbeStream";
+import { streamCompletion, type StreamedAnswer } from "../node/llamaServer/serverProbeStream";
+import type { CompletionTimings } from "../node/llamaServer/completionEvents";
 import { append, smallest } from "../core/lists";
 
 export interface ServerProbeRequest {
@@ -183,9 +183,8 @@ class ServerProbe {
     const started = performance.now() / 1000;
     const events: { processed: number; seconds: number }[] = [];
     const answer = await streamCompletion(
+      this.#connection,
       {
-        url: this.#server.url,
-        ...(this.request.apiKey !== undefined && { apiKey: this.request.apiKey }),
         ...(this.request.model !== undefined && { model: this.request.model }),
         prompt,
         generatedTokens,
@@ -370,4 +369,12 @@ function tokenIds(body: unknown): readonly number[] {
     );
   }
   return tokens;
+}
+
+function tooSlow(budgetSeconds: number): UserError {
+  return new UserError(
+    "tooLarge",
+    say`In ${seconds(budgetSeconds)} this server reads too few tokens to show how prefill slows down with depth.`,
+    say`Allow the probe more time.`,
+  );
 }

@@ -1,5 +1,3 @@
-import http from "node:http";
-import https from "node:https";
 import { readPrompt, readServerError, readTokens } from "../../core/acceptance/serverReplies";
 import { measureTemplate, templateProbe } from "../../core/acceptance/chatTemplate";
 import type { PromptFrame } from "../../core/ladder/prompt/compose";
@@ -7,12 +5,10 @@ import type { PrefillProgress } from "../../core/prefill/liveEta";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { LlamaServerConnection } from "../llamaServer/llamaServerConnection";
-import {
-  progressOf,
-  serverEvents,
-  timingsOf,
-  type CompletionTimings,
-} from "../llamaServer/serverProbeStream";
+import { progressOf, timingsOf, type CompletionTimings } from "../llamaServer/completionEvents";
+import type { ServerEvent } from "../llamaServer/httpEvents";
+import { HttpError } from "../llamaServer/httpJson";
+import { ServerSaid } from "../llamaServer/llamaServerErrors";
 import { append } from "../../core/lists";
 
 export interface LadderServerOptions {
@@ -136,30 +132,24 @@ export class LadderServer {
       signal.throwIfAborted();
       if (cause instanceof AnswerFailed) throw cause;
       if (limit.aborted) throw new AnswerFailed("timeout", "no answer in time", read());
-      if (cause instanceof UserError) throw new AnswerFailed("error", cause.message, read());
-      const detail =
-        cause instanceof Error && "code" in cause ? String(cause.code) : "the connection was closed";
-      throw new AnswerFailed("died", detail, read());
+      if (cause instanceof UserError) throw failureOf(cause, read());
+      throw cause;
     }
   }
 
   async #stream(request: AnswerRequest, progress: PrefillProgress[], signal: AbortSignal): Promise<Answer> {
-    const response = await this.#post(
-      {
-        prompt: request.prompt,
-        n_predict: request.answerTokens,
-        temperature: 0,
-        seed: request.seed,
-        cache_prompt: request.useCache,
-        stream: true,
-        return_progress: true,
-        return_tokens: true,
-        ...(request.logProbabilities === true && { n_probs: 1 }),
-        ...this.#model(),
-      },
-      signal,
-    );
-    if (response.statusCode !== 200) throw await refusal(response);
+    const body = {
+      prompt: request.prompt,
+      n_predict: request.answerTokens,
+      temperature: 0,
+      seed: request.seed,
+      cache_prompt: request.useCache,
+      stream: true,
+      return_progress: true,
+      return_tokens: true,
+      ...(request.logProbabilities === true && { n_probs: 1 }),
+      ...this.#model(),
+    };
     let text = "";
     const ids: number[] = [];
     const logProbabilities: number[] = [];
@@ -167,8 +157,7 @@ export class LadderServer {
     let timings: CompletionTimings | undefined;
     let stoppedByLimit = false;
     let truncated = false;
-    for await (const event of serverEvents(response)) {
-      if (event["error"] !== undefined) throw failureOf(event, progress.at(-1)?.processed);
+    for await (const event of this.#connection.stream("/completion", body, signal)) {
       const step = progressOf(event);
       if (step !== undefined) {
         cached = step.cached;
@@ -191,27 +180,6 @@ export class LadderServer {
     return { text, ids, logProbabilities, timings, cached, stoppedByLimit, truncated, progress };
   }
 
-  /** Not `fetch`: it gives up after five silent minutes, which one batch of a slow machine may take. */
-  #post(body: unknown, signal: AbortSignal): Promise<http.IncomingMessage> {
-    const url = new URL(`${this.options.url}/completion`);
-    const { request } = url.protocol === "https:" ? https : http;
-    const { apiKey } = this.options;
-    return new Promise((resolve, reject) => {
-      const outgoing = request(url, {
-        method: "POST",
-        agent: false,
-        signal,
-        headers: {
-          "content-type": "application/json",
-          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-        },
-      });
-      outgoing.on("response", resolve);
-      outgoing.on("error", reject);
-      outgoing.end(JSON.stringify(body));
-    });
-  }
-
   #model(): { readonly model?: string } {
     return this.options.model === undefined ? {} : { model: this.options.model };
   }
@@ -225,7 +193,7 @@ const numbersOf = (value: unknown): readonly number[] =>
   Array.isArray(value) ? value.filter((item): item is number => typeof item === "number") : [];
 
 /** To four places, which is more than two runs of one build agree to. */
-function logProbabilitiesOf(event: Readonly<Record<string, unknown>>): readonly number[] {
+function logProbabilitiesOf(event: ServerEvent): readonly number[] {
   const all: unknown = event["completion_probabilities"];
   if (!Array.isArray(all)) return [];
   return all.flatMap((token: unknown) => {
@@ -235,37 +203,26 @@ function logProbabilitiesOf(event: Readonly<Record<string, unknown>>): readonly 
   });
 }
 
-function cachedOf(event: Readonly<Record<string, unknown>>): number | undefined {
+function cachedOf(event: ServerEvent): number | undefined {
   const timings = event["timings"];
   if (typeof timings !== "object" || timings === null) return undefined;
   const cached = (timings as Readonly<Record<string, unknown>>)["cache_n"];
   return typeof cached === "number" ? cached : undefined;
 }
 
-async function refusal(response: http.IncomingMessage): Promise<AnswerFailed> {
-  let text = "";
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    text += chunk.toString("utf8");
-    if (text.length > 100_000) break;
+/** In the server's own words where it said any. */
+function failureOf(error: UserError, atTokens: number | undefined): AnswerFailed {
+  const { cause } = error;
+  if (cause instanceof ServerSaid) {
+    const { type, message } = cause.error;
+    const tooLong =
+      type === "exceed_context_size_error" || /exceeds? the available context size/i.test(message);
+    return new AnswerFailed(tooLong ? "tooLong" : "error", message.slice(0, 500), atTokens);
   }
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = undefined;
-  }
-  const told = readServerError(body);
-  if (told === undefined) {
-    return new AnswerFailed("error", `status ${response.statusCode ?? 0}: ${text.slice(0, 200)}`, undefined);
-  }
-  return failureOf({ error: told }, undefined);
-}
-
-function failureOf(event: Readonly<Record<string, unknown>>, atTokens: number | undefined): AnswerFailed {
-  const told = readServerError(event) ?? { type: "", message: JSON.stringify(event["error"]).slice(0, 300) };
-  const tooLong =
-    told.type === "exceed_context_size_error" || /exceeds? the available context size/i.test(told.message);
-  return new AnswerFailed(tooLong ? "tooLong" : "error", told.message.slice(0, 500), atTokens);
+  const died = cause instanceof HttpError && cause.failure.kind !== "tooLarge";
+  return died
+    ? new AnswerFailed("died", "the connection was closed", atTokens)
+    : new AnswerFailed("error", error.message, atTokens);
 }
 
 function lacks(url: string, endpoint: string): UserError {

@@ -99,7 +99,10 @@ async function attempt(
   }
 }
 
-function open(request: HttpRequest, connection: "reused" | "own"): http.ClientRequest {
+export function open(
+  request: Pick<HttpRequest, "url" | "method" | "body" | "bearer">,
+  connection: "reused" | "own",
+): http.ClientRequest {
   const url = new URL(request.url);
   const [{ request: start }, agent] =
     url.protocol === "https:" ? [https, agents["https:"]] : [http, agents["http:"]];
@@ -114,9 +117,9 @@ function open(request: HttpRequest, connection: "reused" | "own"): http.ClientRe
   });
 }
 
-function receive(
+export function receive(
   response: http.IncomingMessage,
-  { maxBytes, text }: HttpRequest,
+  { maxBytes, text }: Pick<HttpRequest, "maxBytes" | "text">,
   done: (reply: HttpReply) => void,
   fail: (failure: HttpFailure) => void,
 ): void {
@@ -145,7 +148,7 @@ function parse(text: string): unknown {
 }
 
 /** The system's code; where a name has several addresses it is in the causes of an AggregateError. */
-function failureOf(error: Error): HttpFailure {
+export function failureOf(error: Error): HttpFailure {
   const codes = codesOf(error);
   const has = (...wanted: readonly string[]): boolean => wanted.some((code) => codes.includes(code));
   if (has("ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL", "ETIMEDOUT"))

@@ -1,4 +1,5 @@
 import { errorOfExchange, errorOfReply, readReply, type Doing } from "./llamaServerErrors";
+import { exchangeEvents, HttpRefusal, type ServerEvent } from "./httpEvents";
 import { exchangeJson, type HttpReply } from "./httpJson";
 
 const MiB = 2 ** 20;
@@ -45,6 +46,20 @@ export class LlamaServerConnection {
     const reply = await this.reply(call, signal);
     if (reply.status !== 200) throw this.failed(reply, call.path);
     return readReply(this.url, reply.body, read);
+  }
+
+  /** What a streamed answer brings, event by event; an abort, or who reads no further, makes the server stop. */
+  async *stream(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+    const bearer = this.#key === undefined ? {} : { bearer: this.#key };
+    try {
+      for await (const event of exchangeEvents({ url: this.url + path, body, ...bearer }, signal)) {
+        if (event["error"] !== undefined) throw this.failed({ status: 500, body: event }, path);
+        yield event;
+      }
+    } catch (cause) {
+      if (cause instanceof HttpRefusal) throw this.failed(cause.reply, path);
+      throw errorOfExchange(cause, this.url, "streaming");
+    }
   }
 
   failed(reply: HttpReply, path: string): Error {

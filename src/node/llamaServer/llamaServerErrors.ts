@@ -4,8 +4,17 @@ import { bytes, seconds, say, type Text } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { HttpError, type HttpFailure, type HttpReply } from "./httpJson";
 
-/** What was being done, for the sentence: some failures mean something else while tokens are counted. */
-export type Doing = "asking" | "counting";
+/** What was being done, for the sentence: a server that has answered before and is silent now has disappeared. */
+export type Doing = "asking" | "counting" | "streaming";
+
+/** What llama-server said when it refused or gave up, as the cause of its `UserError`. */
+export class ServerSaid extends Error {
+  override readonly name = "ServerSaid";
+
+  constructor(readonly error: ServerError) {
+    super(error.message);
+  }
+}
 
 /** The one sentence and the one next step for an exchange that brought no reply. Aborts pass through. */
 export function errorOfExchange(cause: unknown, url: string, doing: Doing): unknown {
@@ -14,11 +23,20 @@ export function errorOfExchange(cause: unknown, url: string, doing: Doing): unkn
 
 function errorOfFailure(failure: HttpFailure, url: string, doing: Doing, cause: HttpError): UserError {
   const options = { cause };
-  if (doing === "counting" && (failure.kind === "disconnected" || failure.kind === "refused")) {
+  const gone = failure.kind === "disconnected" || failure.kind === "refused";
+  if (doing === "counting" && gone) {
     return new UserError(
       "outsideFailed",
       say`llama-server at ${url} disappeared while tokens were counted.`,
       say`Check the end of its log, start it again, then estimate again.`,
+      options,
+    );
+  }
+  if (doing === "streaming" && gone) {
+    return new UserError(
+      "outsideFailed",
+      say`llama-server at ${url} disappeared during a request.`,
+      say`Check the end of its log, then start it again.`,
       options,
     );
   }
@@ -93,6 +111,7 @@ export function errorOfReply(reply: HttpReply, url: string, endpoint: string, hi
     "outsideFailed",
     say`llama-server at ${url} rejected ${endpoint}: ${shown(told, hide)}`,
     say`Check the server's log for the cause.`,
+    { cause: new ServerSaid(told) },
   );
 }
 
