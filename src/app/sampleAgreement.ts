@@ -6,6 +6,7 @@ import { saltedText } from "../core/bench/saltedText";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
+import { Wire } from "../core/wire";
 import { startGuarded } from "../node/process/guardedProcess";
 import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
 import { freeLoopbackPort, waitUntilReady } from "../node/llamaServer/serverStart";
@@ -99,7 +100,5 @@ function call(seed: number, timeoutSeconds: number) {
   };
 }
 
-function answerIds(body: unknown): readonly number[] {
-  const tokens = typeof body === "object" && body !== null && "tokens" in body ? body.tokens : undefined;
-  return Array.isArray(tokens) ? tokens.filter((id): id is number => typeof id === "number") : [];
-}
+const answerIds = (body: unknown): readonly number[] =>
+  new Wire(body, "/completion").ifFits((reply) => reply.at("tokens").fitting((id) => id.number())) ?? [];

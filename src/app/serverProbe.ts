@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import os from "node:os";
+import { readTokens } from "../core/acceptance/serverReplies";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { impossibleTokensPerSecond } from "../core/llamaBench/benchRow";
 import { judgeDrift } from "../core/bench/drift";
@@ -237,7 +238,7 @@ class ServerProbe {
         timeoutSeconds: 30,
         maxBytes: 8 * 2 ** 20,
       },
-      tokenIds,
+      readTokens,
       this.signal,
     );
   }
@@ -357,18 +358,6 @@ function refuseImpossible({ promptTokens, promptSeconds }: CompletionTimings): v
 
 function spanOf({ promptTokens, promptSeconds }: CompletionTimings): { tokens: number; seconds: number } {
   return { tokens: promptTokens, seconds: promptSeconds };
-}
-
-function tokenIds(body: unknown): readonly number[] {
-  const tokens = typeof body === "object" && body !== null && "tokens" in body ? body.tokens : undefined;
-  if (!Array.isArray(tokens) || !tokens.every((t): t is number => typeof t === "number")) {
-    throw new UserError(
-      "badOutput",
-      say`The server's /tokenize returned no tokens.`,
-      say`Check that the address belongs to llama-server.`,
-    );
-  }
-  return tokens;
 }
 
 function tooSlow(budgetSeconds: number): UserError {

@@ -1,5 +1,6 @@
 import type { SlotFacts } from "./serverFacts";
-import { UnexpectedReply, Wire } from "./wire";
+import { given } from "../given";
+import { Wire } from "../wire";
 
 /** `/props` of a server with one model, or of one model behind a router. */
 export interface Props {
@@ -12,7 +13,9 @@ export interface Props {
   readonly hasVision: boolean;
 }
 
-export type ModelStatus = "unloaded" | "loading" | "loaded" | "sleeping" | "downloading";
+const modelStatuses = ["unloaded", "loading", "loaded", "sleeping", "downloading"] as const;
+
+export type ModelStatus = (typeof modelStatuses)[number];
 
 /** One entry of `/v1/models`. */
 export interface ServedModel {
@@ -42,7 +45,7 @@ export function looksLikeProps(body: unknown): boolean {
 export function readProps(body: unknown): Props {
   const props = new Wire(body, "/props");
   const text = (key: string): string | undefined => props.at(key).optional((value) => value.text());
-  return compact({
+  return given({
     nCtxPerSlot: props.at("default_generation_settings").at("n_ctx").count(1),
     totalSlots: props.at("total_slots").count(1),
     build: text("build_info"),
@@ -57,7 +60,7 @@ export function readProps(body: unknown): Props {
 
 export function readSlots(body: unknown): readonly SlotFacts[] {
   return new Wire(body, "/slots").items().map((slot) =>
-    compact({
+    given({
       id: slot.at("id").count(0),
       nCtx: slot.at("n_ctx").count(1),
       busy: slot.at("is_processing").boolean(),
@@ -88,10 +91,10 @@ function readModel(model: Wire): ServedModel {
   const metaCount = (key: string): number | undefined =>
     meta.absent ? undefined : meta.at(key).optional((value) => value.count(0));
   const status = model.at("status");
-  return compact({
+  return given({
     id: model.at("id").text(),
     aliases: model.at("aliases").optional((value) => value.items().map((alias) => alias.text())) ?? [],
-    status: status.absent ? undefined : statusOf(status.at("value")),
+    status: status.absent ? undefined : status.at("value").oneOf(modelStatuses),
     failed: status.absent ? false : (status.at("failed").optional((value) => value.boolean()) ?? false),
     args: status.absent
       ? undefined
@@ -107,28 +110,13 @@ function readModel(model: Wire): ServedModel {
   });
 }
 
-function statusOf(value: Wire): ModelStatus {
-  const status = value.text();
-  switch (status) {
-    case "unloaded":
-    case "loading":
-    case "loaded":
-    case "sleeping":
-    case "downloading":
-      return status;
-    default:
-      throw new UnexpectedReply(`${value.where} is "${status}", no status a router has`);
-  }
-}
-
 /** Token ids of `/tokenize`. */
 export function readTokens(body: unknown): readonly number[] {
-  const tokens: unknown = new Wire(body, "/tokenize").object()["tokens"];
-  if (!Array.isArray(tokens) || !tokens.every((id): id is number => typeof id === "number")) {
-    throw new UnexpectedReply("/tokenize.tokens is not an array of token ids");
-  }
-  return tokens;
+  return new Wire(body, "/tokenize").at("tokens").is(areNumbers, "an array of token ids");
 }
+
+const areNumbers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((id) => typeof id === "number");
 
 export function readPrompt(body: unknown): string {
   return new Wire(body, "/apply-template").at("prompt").longText();
@@ -141,23 +129,12 @@ export interface ServerError {
 
 /** `{"error":{"message","type"}}` as llama-server writes it; undefined for anything else. */
 export function readServerError(body: unknown): ServerError | undefined {
-  try {
-    const error = new Wire(body, "error").at("error");
-    return {
-      type: error.at("type").optional((value) => value.text()) ?? "",
-      message: error.at("message").text(),
-    };
-  } catch (cause) {
-    if (cause instanceof UnexpectedReply) return undefined;
-    throw cause;
-  }
-}
-
-type Compact<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** The object without its undefined fields. */
-function compact<T extends object>(value: T): Compact<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Compact<T>;
+  return new Wire(body, "error").ifFits((reply) => ({
+    type:
+      reply
+        .at("error")
+        .at("type")
+        .optional((value) => value.text()) ?? "",
+    message: reply.at("error").at("message").text(),
+  }));
 }

@@ -1,3 +1,6 @@
+import { given } from "../given";
+import { Wire } from "../wire";
+
 /** What `/slots` says about the work of one slot. */
 export interface SlotProgress {
   readonly id: number;
@@ -15,29 +18,21 @@ export interface SlotProgress {
 
 /** Reads `/slots`; undefined where it is not llama-server's (`--no-slots` answers with an error). */
 export function readSlotProgress(body: unknown): readonly SlotProgress[] | undefined {
-  if (!Array.isArray(body)) return undefined;
-  const slots = (body as readonly unknown[]).map(slotProgress);
-  return slots.every((slot) => slot !== undefined) ? slots : undefined;
+  return new Wire(body, "/slots").ifFits((slots) => slots.items().map(readSlot));
 }
 
-function slotProgress(value: unknown): SlotProgress | undefined {
-  if (!isFields(value)) return undefined;
-  const { id, is_processing: busy, id_task: task, next_token: next } = value;
-  if (typeof id !== "number" || typeof busy !== "boolean") return undefined;
-  const answer: unknown = Array.isArray(next) ? next[0] : next;
-  return {
-    id,
-    busy,
-    ...(typeof task === "number" && { task }),
-    promptTokens: countOf(value["n_prompt_tokens"]),
-    cached: countOf(value["n_prompt_tokens_cache"]),
-    processed: countOf(value["n_prompt_tokens_processed"]),
-    generated: isFields(answer) ? countOf(answer["n_decoded"]) : 0,
-  };
+function readSlot(slot: Wire): SlotProgress {
+  const next = slot.at("next_token");
+  const answer = next.ifFits((list) => list.items()[0]) ?? next;
+  return given({
+    id: slot.at("id").number(),
+    busy: slot.at("is_processing").boolean(),
+    task: slot.at("id_task").ifFits((value) => value.number()),
+    promptTokens: countAt(slot, "n_prompt_tokens"),
+    cached: countAt(slot, "n_prompt_tokens_cache"),
+    processed: countAt(slot, "n_prompt_tokens_processed"),
+    generated: countAt(answer, "n_decoded"),
+  });
 }
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
-const countOf = (value: unknown): number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+const countAt = (from: Wire, key: string): number => from.ifFits((its) => its.at(key).count(0)) ?? 0;

@@ -1,18 +1,11 @@
+import { given } from "../given";
+import { Wire } from "../wire";
 import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
 import { parseDepthCurve } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
 import type { ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
-import {
-  checkedComparison,
-  checkedDrift,
-  checkedKey,
-  checkedMonitor,
-  checkedRequest,
-  checkedSteps,
-  isTime,
-  plainFields,
-} from "./historyFields";
+import { readComparison, readDrift, readKey, readMonitor, readRequest, readStep } from "./historyFields";
 import type { MonitorReport } from "../monitor/monitorSample";
 import type { ProbeReport } from "../bench/probeReport";
 import type { CostStep } from "../bench/costSteps";
@@ -98,45 +91,59 @@ export type HistoryLine =
 
 /** Reads one line of the history. A line torn by a kill is broken, and only that line. */
 export function parseHistoryLine(line: string): HistoryLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return { kind: "broken", line };
-  }
-  if (typeof value !== "object" || value === null) return { kind: "broken", line };
-  const fields = value as Readonly<Record<string, unknown>>;
-  const version = fields["version"];
-  if (typeof version !== "number") return { kind: "broken", line };
+  const value = Wire.ofJson(line, "");
+  const version = value?.ifFits((its) => its.at("version").number());
+  if (value === undefined || version === undefined) return { kind: "broken", line };
   if (version > historyVersion) return { kind: "newer", version, line };
-  const kind = historyKinds.find((known) => known === fields["kind"]);
-  const { id, at } = fields;
-  if (version !== historyVersion || kind === undefined || typeof id !== "string" || !isTime(at)) {
-    return { kind: "broken", line };
-  }
   try {
-    const curve =
-      fields["curve"] === undefined ? {} : { curve: parseDepthCurve(fields["curve"], { empty: true }) };
-    const key = checkedKey(fields["key"]);
-    const monitor = checkedMonitor(fields["monitor"]);
-    const request = checkedRequest(fields["request"]);
-    const comparison = checkedComparison(fields["comparison"]);
-    const drift = checkedDrift(fields["drift"]);
-    const steps = checkedSteps(fields["steps"]);
-    return {
-      kind: "record",
-      record: {
-        ...(plainFields(fields) as unknown as HistoryRecord),
-        ...curve,
-        ...(key !== undefined && { key }),
-        ...(monitor !== undefined && { monitor }),
-        ...(request !== undefined && { request }),
-        ...(comparison !== undefined && { comparison }),
-        ...(drift !== undefined && { drift }),
-        ...(steps !== undefined && { steps }),
-      },
-    };
+    return { kind: "record", record: readRecord(value) };
   } catch {
     return { kind: "broken", line };
   }
+}
+
+/** What cannot be shown is left out, and only that; without kind, name, time or with a bad curve there is no record. */
+function readRecord(line: Wire): HistoryRecord {
+  const text = (name: string): string | undefined => line.at(name).ifFits((value) => value.longText());
+  const number = (name: string): number | undefined => line.at(name).ifFits((value) => value.number());
+  const curve = line.at("curve").optional((value) => parseDepthCurve(value.object(), { empty: true }));
+  const steps = line.at("steps");
+  return given({
+    version: line.at("version").oneOf([historyVersion]),
+    id: line.at("id").longText(),
+    kind: line.at("kind").oneOf(historyKinds),
+    at: line.at("at").time(),
+    tool: text("tool") ?? "",
+    curve,
+    key: line.at("key").ifFits(readKey),
+    request: line.at("request").ifFits(readRequest),
+    comparison: line.at("comparison").ifFits(readComparison),
+    modelBytes: number("modelBytes"),
+    argv: line.at("argv").ifFits((value) => value.items().map((word) => word.longText())),
+    effective: line.at("effective").ifFits(readTexts),
+    plannedSeconds: number("plannedSeconds"),
+    seconds: number("seconds"),
+    ended: text("ended"),
+    monitor: line.at("monitor").ifFits(readMonitor),
+    drift: line.at("drift").ifFits(readDrift),
+    steps: steps.ifFits((value) => value.items()) && steps.fitting(readStep),
+    machine: line.at("machine").ifFits(readMachine),
+    error: text("error"),
+    raw: text("raw"),
+    label: text("label"),
+  });
+}
+
+function readTexts(fields: Wire): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.keys(fields.object()).map((name) => [name, fields.at(name).longText()]));
+}
+
+function readMachine(machine: Wire): MachineFacts {
+  return given({
+    platform: machine.at("platform").longText(),
+    cpu: machine.at("cpu").longText(),
+    logicalCpus: machine.at("logicalCpus").number(),
+    memoryBytes: machine.at("memoryBytes").number(),
+    onBattery: machine.at("onBattery").ifFits((value) => value.boolean()),
+  });
 }

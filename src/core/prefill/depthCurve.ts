@@ -1,3 +1,5 @@
+import { given } from "../given";
+import { UnexpectedValue, Wire } from "../wire";
 import { sameBuild } from "../launch/builds";
 import { count, say } from "../text";
 import type { Text } from "../text";
@@ -44,41 +46,57 @@ const maxPoints = 100_000;
 
 /** Reads a `CURVE.json` document. Fails with `invalidInput` naming the field; `empty`: a curve may have no point yet. */
 export function parseDepthCurve(document: unknown, options: { readonly empty?: boolean } = {}): DepthCurve {
-  const root = record(document, "The top level");
-  const key = root["key"] === undefined ? {} : record(root["key"], "key");
-  const points = list(root["points"], "points").map((entry, i): CurvePoint => {
-    const point = record(entry, `points[${i}]`);
-    return {
-      depth: number(point["depth"], `points[${i}].depth`, 0),
-      tokens: number(point["tokens"], `points[${i}].tokens`, 1),
-      seconds: number(point["seconds"], `points[${i}].seconds`, Number.MIN_VALUE),
-    };
-  });
-  if (points.length === 0 && options.empty !== true) throw invalid(say`A curve needs at least one point.`);
-  const generation = list(root["generation"] ?? [], "generation").map((entry, i): GenerationPoint => {
-    const point = record(entry, `generation[${i}]`);
-    return {
-      depth: number(point["depth"], `generation[${i}].depth`, 0),
-      tokensPerSecond: number(point["tokensPerSecond"], `generation[${i}].tokensPerSecond`, Number.MIN_VALUE),
-    };
-  });
-  const backend = words(key["backend"]);
-  const hardware = words(key["hardware"]);
-  return {
-    key: {
+  let curve: DepthCurve;
+  try {
+    curve = readCurve(new Wire(document, ""));
+  } catch (cause) {
+    throw cause instanceof UnexpectedValue ? invalid(problemOf(cause)) : cause;
+  }
+  if (curve.points.length === 0 && options.empty !== true)
+    throw invalid(say`A curve needs at least one point.`);
+  return curve;
+}
+
+function readCurve(root: Wire): DepthCurve {
+  const number = (value: Wire, least: number): number => value.number(least, 1e12);
+  const key = root.at("key").optional((value) => value.object()) ?? {};
+  const points = listOf(root.at("points"), (point) => ({
+    depth: number(point.at("depth"), 0),
+    tokens: number(point.at("tokens"), 1),
+    seconds: number(point.at("seconds"), Number.MIN_VALUE),
+  }));
+  const generation = root.at("generation").optional((list) =>
+    listOf(list, (point) => ({
+      depth: number(point.at("depth"), 0),
+      tokensPerSecond: number(point.at("tokensPerSecond"), Number.MIN_VALUE),
+    })),
+  );
+  return given({
+    key: given({
       model: words(key["model"]),
       build: words(key["build"]),
       flags: words(key["flags"]),
-      ...(backend !== "" && { backend }),
-      ...(hardware !== "" && { hardware }),
-    },
-    points: points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
-    generation: generation.toSorted((p, q) => p.depth - q.depth),
-    ...(root["overheadSeconds"] !== undefined && {
-      overheadSeconds: number(root["overheadSeconds"], "overheadSeconds", 0),
+      backend: words(key["backend"]) || undefined,
+      hardware: words(key["hardware"]) || undefined,
     }),
-    ...(root["spread"] !== undefined && { spread: number(root["spread"], "spread", 0) }),
-  };
+    points: points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
+    generation: (generation ?? []).toSorted((p, q) => p.depth - q.depth),
+    overheadSeconds: root.at("overheadSeconds").optional((value) => number(value, 0)),
+    spread: root.at("spread").optional((value) => number(value, 0)),
+  });
+}
+
+function listOf<T>(list: Wire, read: (item: Wire) => T): readonly T[] {
+  const items = list.items();
+  if (items.length > maxPoints)
+    throw invalid(say`${list.where} of the curve has more than ${count(maxPoints)} entr[y|ies].`);
+  return items.map(read);
+}
+
+function problemOf({ where, value, expected }: UnexpectedValue): Text {
+  if (expected === "an object") return say`${where || "The top level"} of the curve is not an object.`;
+  if (expected === "an array") return say`${where} of the curve is not a list.`;
+  return say`${where} of the curve is not a number within range: ${shown(value)}.`;
 }
 
 /**
@@ -99,27 +117,6 @@ export function differingFields(one: CurveKey, other: CurveKey): readonly (keyof
 
 function invalid(problem: Text): UserError {
   return new UserError("invalidInput", problem, say`Provide a curve as printed by "probe".`);
-}
-
-function record(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid(say`${where} of the curve is not an object.`);
-  }
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function list(value: unknown, where: string): readonly unknown[] {
-  if (!Array.isArray(value)) throw invalid(say`${where} of the curve is not a list.`);
-  if (value.length > maxPoints)
-    throw invalid(say`${where} of the curve has more than ${count(maxPoints)} entr[y|ies].`);
-  return value;
-}
-
-function number(value: unknown, where: string, least: number): number {
-  if (typeof value !== "number" || !Number.isFinite(value) || value < least || value > 1e12) {
-    throw invalid(say`${where} of the curve is not a number within range: ${shown(value)}.`);
-  }
-  return value;
 }
 
 function shown(value: unknown): string {

@@ -1,3 +1,4 @@
+import { Wire } from "../wire";
 import { say } from "../text";
 import { UserError } from "../userError";
 
@@ -10,14 +11,11 @@ export interface SwapModel {
 
 /** The reply of llama-swap's `/running`; undefined where it is not one. */
 export function readSwapRunning(body: unknown): readonly SwapModel[] | undefined {
-  if (typeof body !== "object" || body === null || !("running" in body)) return undefined;
-  const { running } = body;
-  if (!Array.isArray(running)) return undefined;
-  return (running as readonly unknown[]).flatMap((entry) => {
-    if (typeof entry !== "object" || entry === null || !("model" in entry)) return [];
-    const { model } = entry;
-    const state = "state" in entry && typeof entry.state === "string" ? entry.state : "ready";
-    return typeof model === "string" && model !== "" && model.length < 1000 ? [{ id: model, state }] : [];
+  const models = new Wire(body, "/running").ifFits((reply) => reply.at("running").items());
+  return models?.flatMap((model) => {
+    const id = model.ifFits((its) => its.at("model").longText()) ?? "";
+    const state = model.ifFits((its) => its.at("state").longText()) ?? "ready";
+    return id !== "" && id.length < 1000 ? [{ id, state }] : [];
   });
 }
 

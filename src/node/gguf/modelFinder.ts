@@ -4,6 +4,7 @@ import { thisHome, usualModelPlaces, type ModelPlace } from "./modelFinderPlaces
 import { quantisationOfName, readGgufHead } from "./modelFinderQuantisation";
 import { within } from "../waiting/within";
 import { append } from "../../core/lists";
+import { Wire } from "../../core/wire";
 
 /** A model on this machine; `path` is its first part, `bytes` those of all parts. */
 export interface FoundModel {
@@ -225,25 +226,13 @@ const ollamaKinds: Readonly<Record<string, OllamaLayer["kind"] | undefined>> = {
   "application/vnd.ollama.image.projector": "projector",
 };
 
-function ollamaLayers(manifest: string): OllamaLayer[] {
-  const parsed = parseJson(manifest);
-  const layers = isRecord(parsed) && Array.isArray(parsed["layers"]) ? (parsed["layers"] as unknown[]) : [];
-  return layers.flatMap((layer): OllamaLayer[] => {
-    if (!isRecord(layer)) return [];
-    const { mediaType, digest } = layer;
-    const kind = typeof mediaType === "string" ? ollamaKinds[mediaType] : undefined;
-    if (kind === undefined || typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest)) return [];
-    return [{ kind, digest }];
-  });
+function ollamaLayers(manifest: string): readonly OllamaLayer[] {
+  const layers = Wire.ofJson(manifest, "manifest")?.ifFits((its) => its.at("layers"));
+  return layers?.fitting(ollamaLayer) ?? [];
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function ollamaLayer(layer: Wire): OllamaLayer | undefined {
+  const kind = ollamaKinds[layer.at("mediaType").text()];
+  const digest = layer.at("digest").text();
+  return kind !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest) ? { kind, digest } : undefined;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;

@@ -5,11 +5,12 @@ import type { PrefillProgress } from "../../core/prefill/liveEta";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { LlamaServerConnection } from "../llamaServer/llamaServerConnection";
-import { progressOf, timingsOf, type CompletionTimings } from "../llamaServer/completionEvents";
+import { cachedOf, progressOf, timingsOf, type CompletionTimings } from "../llamaServer/completionEvents";
 import type { ServerEvent } from "../llamaServer/httpEvents";
 import { HttpError } from "../llamaServer/httpJson";
 import { ServerSaid } from "../llamaServer/llamaServerErrors";
 import { append } from "../../core/lists";
+import { Wire } from "../../core/wire";
 
 export interface LadderServerOptions {
   readonly url: string;
@@ -166,7 +167,7 @@ export class LadderServer {
         continue;
       }
       if (typeof event["content"] === "string") text += event["content"];
-      append(ids, numbersOf(event["tokens"]));
+      append(ids, numbersOf(event, "tokens"));
       append(logProbabilities, logProbabilitiesOf(event));
       if (text.length > maxAnswerBytes) throw new AnswerFailed("error", "the answer never ends", undefined);
       if (event["stop"] !== true) continue;
@@ -189,26 +190,14 @@ export class LadderServer {
   }
 }
 
-const numbersOf = (value: unknown): readonly number[] =>
-  Array.isArray(value) ? value.filter((item): item is number => typeof item === "number") : [];
+const numbersOf = (event: ServerEvent, key: string): readonly number[] =>
+  new Wire(event, "event").at(key).fitting((value) => value.number());
 
 /** To four places, which is more than two runs of one build agree to. */
-function logProbabilitiesOf(event: ServerEvent): readonly number[] {
-  const all: unknown = event["completion_probabilities"];
-  if (!Array.isArray(all)) return [];
-  return all.flatMap((token: unknown) => {
-    const value =
-      typeof token === "object" && token !== null && "logprob" in token ? token.logprob : undefined;
-    return typeof value === "number" ? [Math.round(value * 1e4) / 1e4] : [];
-  });
-}
-
-function cachedOf(event: ServerEvent): number | undefined {
-  const timings = event["timings"];
-  if (typeof timings !== "object" || timings === null) return undefined;
-  const cached = (timings as Readonly<Record<string, unknown>>)["cache_n"];
-  return typeof cached === "number" ? cached : undefined;
-}
+const logProbabilitiesOf = (event: ServerEvent): readonly number[] =>
+  new Wire(event, "event")
+    .at("completion_probabilities")
+    .fitting((token) => Math.round(token.at("logprob").number() * 1e4) / 1e4);
 
 /** In the server's own words where it said any. */
 function failureOf(error: UserError, atTokens: number | undefined): AnswerFailed {

@@ -1,3 +1,4 @@
+import { Wire } from "../../core/wire";
 import type { PrefillProgress } from "../../core/prefill/liveEta";
 import type { ServerEvent } from "./httpEvents";
 
@@ -15,31 +16,30 @@ export interface CompletionTimings {
 }
 
 export function progressOf(event: ServerEvent): ReadProgress | undefined {
-  const field = event["prompt_progress"];
-  if (typeof field !== "object" || field === null) return undefined;
-  const { processed, cache, total, time_ms: ms } = field as Readonly<Record<string, unknown>>;
-  if (typeof processed !== "number" || typeof ms !== "number" || !Number.isFinite(ms) || ms < 0)
-    return undefined;
-  return {
-    processed,
-    seconds: ms / 1000,
-    cached: typeof cache === "number" ? cache : 0,
-    total: typeof total === "number" ? total : processed,
-  };
+  return new Wire(event, "event").at("prompt_progress").ifFits((progress) => {
+    const processed = progress.at("processed").number();
+    return {
+      processed,
+      seconds: progress.at("time_ms").number(0) / 1000,
+      cached: progress.at("cache").ifFits((value) => value.number()) ?? 0,
+      total: progress.at("total").ifFits((value) => value.number()) ?? processed,
+    };
+  });
 }
 
 export function timingsOf(event: ServerEvent): CompletionTimings | undefined {
-  const field = event["timings"];
-  if (typeof field !== "object" || field === null) return undefined;
-  const timings = field as Readonly<Record<string, unknown>>;
-  const number = (name: string): number => {
-    const value = timings[name];
-    return typeof value === "number" && Number.isFinite(value) ? value : 0;
-  };
-  return {
-    promptTokens: number("prompt_n"),
-    promptSeconds: number("prompt_ms") / 1000,
-    generatedTokens: number("predicted_n"),
-    generationSeconds: number("predicted_ms") / 1000,
-  };
+  return new Wire(event, "event").at("timings").ifFits((timings) => {
+    const number = (name: string): number => timings.at(name).ifFits((value) => value.number()) ?? 0;
+    return {
+      promptTokens: number("prompt_n"),
+      promptSeconds: number("prompt_ms") / 1000,
+      generatedTokens: number("predicted_n"),
+      generationSeconds: number("predicted_ms") / 1000,
+    };
+  });
+}
+
+/** Tokens of the prompt that were in the cache, as the end of an answer says. */
+export function cachedOf(event: ServerEvent): number | undefined {
+  return new Wire(event, "event").ifFits((its) => its.at("timings").at("cache_n").number());
 }

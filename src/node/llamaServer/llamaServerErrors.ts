@@ -1,5 +1,5 @@
 import { readServerError, type ServerError } from "../../core/acceptance/serverReplies";
-import { UnexpectedReply } from "../../core/acceptance/wire";
+import { UnexpectedValue } from "../../core/wire";
 import { bytes, seconds, say, type Text } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { HttpError, type HttpFailure, type HttpReply } from "./httpJson";
@@ -133,7 +133,7 @@ export function asleep(url: string): UserError {
   );
 }
 
-function badReply(url: string, cause: UnexpectedReply): UserError {
+function badReply(url: string, cause: UnexpectedValue): UserError {
   return new UserError(
     "badOutput",
     say`The response of the server at ${url} cannot be understood: ${cause.message}.`,
@@ -147,7 +147,7 @@ export function readReply<T>(url: string, body: unknown, read: (body: unknown) =
   try {
     return read(body);
   } catch (cause) {
-    throw cause instanceof UnexpectedReply ? badReply(url, cause) : cause;
+    throw cause instanceof UnexpectedValue ? badReply(url, cause) : cause;
   }
 }
 

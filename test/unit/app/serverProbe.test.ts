@@ -154,7 +154,7 @@ describe("a probe of a server", () => {
       (_, response) => {
         response.destroy();
       },
-      "refused",
+      "outsideFailed",
     ],
   ])("that %s is one clear error", async (_, completion, reason) => {
     const error = await failure(answers(completion));

@@ -1,5 +1,5 @@
 import type { MonitorReport } from "../../monitor/monitorSample";
-import { isTime } from "../../history/historyFields";
+import { Wire } from "../../wire";
 import type { MachineFacts } from "../../history/historyRecord";
 import type { CurvePoint } from "../../prefill/depthCurve";
 import type { Text } from "../../text";
@@ -118,40 +118,27 @@ export interface LadderRecord {
   readonly warnings: readonly Text[];
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isPlan = (value: unknown): boolean =>
-  isObject(value) &&
-  Array.isArray(value["rungs"]) &&
-  isObject(value["criteria"]) &&
-  isObject(value["canaries"]) &&
-  isObject(value["limits"]);
-
 /** One line of a stored record; undefined for one that a kill tore or that a later version wrote. */
 export function parseLadderLine(line: string): LadderLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
-  if (value["kind"] === "ladder") {
-    const whole =
-      value["version"] === ladderVersion &&
-      isTime(value["at"]) &&
-      isPlan(value["plan"]) &&
-      isObject(value["machine"]) &&
-      isObject(value["setup"]) &&
-      typeof value["planHash"] === "string" &&
-      typeof value["criteriaHash"] === "string";
-    return whole ? (value as unknown as LadderHeader) : undefined;
-  }
-  const whole =
-    value["kind"] === "step" &&
-    typeof value["tokens"] === "number" &&
-    typeof value["run"] === "number" &&
-    typeof value["purpose"] === "string";
-  return whole ? (value as unknown as LadderStep) : undefined;
+  const value = Wire.ofJson(line, "");
+  return value?.ifFits(readHeader) ?? value?.ifFits(readStep);
+}
+
+function readHeader(line: Wire): LadderHeader {
+  line.at("kind").oneOf(["ladder"]);
+  line.at("version").oneOf([ladderVersion]);
+  line.at("at").time();
+  line.at("plan").at("rungs").items();
+  for (const part of ["criteria", "canaries", "limits"]) line.at("plan").at(part).object();
+  for (const part of ["machine", "setup"]) line.at(part).object();
+  for (const hash of ["planHash", "criteriaHash"]) line.at(hash).longText();
+  return line.object() as unknown as LadderHeader;
+}
+
+function readStep(line: Wire): LadderStep {
+  line.at("kind").oneOf(["step"]);
+  line.at("tokens").number();
+  line.at("run").number();
+  line.at("purpose").longText();
+  return line.object() as unknown as LadderStep;
 }
