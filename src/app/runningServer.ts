@@ -1,5 +1,6 @@
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { known, knownOr, unknown, unknownBecause, valueOf, type Known } from "../core/known";
+import { parseArguments } from "../core/launch/commandLine";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { ConnectedServer, Situation } from "../core/report/situation";
 import { launchDifferences } from "../core/servers/launchDifferences";
@@ -20,20 +21,28 @@ export interface ServerSetup {
   readonly keyFor?: (url: string, tried: string | undefined) => Promise<string | undefined>;
 }
 
+export interface FoundServer extends Pick<Situation, "server" | "launch" | "launchNotes"> {
+  /** `launch` is from the server's own command line, not what somebody else said about it. */
+  readonly ownOptions: boolean;
+}
+
 /** The server an estimate goes to, and how it was started or would be. */
-export async function findServer(
-  setup: ServerSetup,
-  signal: AbortSignal,
-): Promise<Pick<Situation, "server" | "launch" | "launchNotes">> {
+export async function findServer(setup: ServerSetup, signal: AbortSignal): Promise<FoundServer> {
   const server = await connect(setup, signal);
   const facts = valueOf(server)?.facts;
-  if (facts === undefined) return { server, launch: setup.launch, launchNotes: [] };
-  const own = await processOptions(setup, facts, signal);
+  if (facts === undefined) return { server, launch: setup.launch, launchNotes: [], ownOptions: false };
+  const own = routerOptions(facts) ?? (await processOptions(setup, facts, signal));
   return {
     server,
     launch: runningLaunch(facts, own ?? setup.launch),
     launchNotes: own === undefined ? [] : launchDifferences(facts, own),
+    ownOptions: own !== undefined,
   };
+}
+
+/** What a router started the model with, which its own command line does not say. */
+function routerOptions({ args }: ServerFacts): LaunchOptions | undefined {
+  return args && parseArguments(args, {}).options;
 }
 
 /** @throws UserError where none answers */

@@ -1,20 +1,18 @@
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { speedFlags } from "../core/llamaBench/benchArguments";
 import { curveWith } from "../core/history/curveChoice";
-import { known, knownOr, unknown, valueOf, type Known } from "../core/known";
+import { known, knownOr, unknown, valueOf } from "../core/known";
 import type { LaunchOptions } from "../core/launch/launchOptions";
-import type { Model } from "../core/model/model";
-import { modelOf } from "../core/model/modelOf";
 import type { CountCache } from "../core/tokens/keptCount";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { Situation } from "../core/report/situation";
 import { say } from "../core/text";
-import { readGgufHeader } from "../node/gguf/ggufModelSource";
-import { isThere } from "../node/reading/isThere";
 import { gatherBudgets, type MemorySetup } from "./budgets";
 import type { HistoryStore } from "./historyStore";
 import { absoluteModel, rememberedCurves } from "./probe";
+import { runningLaunch } from "../core/servers/runningLaunch";
 import { findServer, type ServerSetup } from "./runningServer";
+import { chooseModel, otherModelText, withoutNamed } from "./servedModel";
 import { chooseTokenizer, type OpenVocabulary } from "./tokenizerChoice";
 
 /** What the user has set or said. */
@@ -33,33 +31,32 @@ export interface Setup extends MemorySetup, ServerSetup {
 
 /** Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails. */
 export async function gather(setup: Setup, signal: AbortSignal): Promise<Situation> {
-  const { server, launch, launchNotes } = await findServer(setup, signal);
+  const found = await findServer(setup, signal);
+  const { server } = found;
   const connected = valueOf(server);
   const facts = connected?.facts;
-  const modelFile = await fileOfModel(setup, facts?.model.path);
-  const file = valueOf(modelFile);
-  const read = modelFile.known ? await knownOr(readModel(modelFile.value, signal)) : modelFile;
-  const budgets = read.known ? known(await gatherBudgets(setup, read.value, launch, facts, signal)) : read;
+  const named = setup.modelFile ?? setup.launch.model;
   const { openVocabulary } = setup;
-  const { tokenizer } = await chooseTokenizer({ server: connected, modelFile: file, openVocabulary }, signal);
+  const chosen = await chooseModel(named, facts, signal);
+  const { tokenizer, otherVocabulary } = await chooseTokenizer(
+    { server: connected, modelFile: valueOf(chosen.file), openVocabulary },
+    signal,
+  );
+  const { file: modelFile, read, other } = otherVocabulary === true ? withoutNamed(chosen) : chosen;
+  const launch = other !== undefined && facts && !found.ownOptions ? runningLaunch(facts, {}) : found.launch;
+  const budgets = read.known ? known(await gatherBudgets(setup, read.value, launch, facts, signal)) : read;
+  const notes = other !== undefined && facts ? [otherModelText(other, facts)] : [];
   return {
-    ...{ server, launch, launchNotes, tokenizer },
+    ...{ server, launch, tokenizer },
+    ...(other !== undefined && { otherModel: other }),
+    launchNotes: [...notes, ...found.launchNotes],
     modelFile: modelFile.known ? known(absoluteModel(modelFile.value)) : modelFile,
     ...countsOf(setup, tokenizer.fingerprint),
     model: read.known ? known(read.value.model) : read,
     memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
     ...(budgets.known && { budgets: budgets.value }),
-    ...(await measuredSpeed(setup, { facts, launch, file }, signal)),
+    ...(await measuredSpeed(setup, { facts, launch, file: valueOf(modelFile) }, signal)),
   };
-}
-
-interface ModelAt {
-  readonly model: Model;
-  readonly path: string;
-}
-
-async function readModel(path: string, signal: AbortSignal): Promise<ModelAt> {
-  return { path, model: modelOf(await readGgufHeader(path, signal)) };
 }
 
 function countsOf({ counts }: Setup, fingerprint: string | undefined): Pick<Situation, "counts"> {
@@ -92,16 +89,4 @@ export async function measuredSpeed(
     ...(all.length > 0 && { curves: all }),
     curveOf: (its) => curveWith(all, speedFlags(its)),
   };
-}
-
-async function fileOfModel({ modelFile, launch }: Setup, served: string | undefined): Promise<Known<string>> {
-  const named = modelFile ?? launch.model;
-  if (named !== undefined) return known(named);
-  if (served !== undefined && (await isThere(served))) return known(served);
-  return served === undefined
-    ? unknown(say`No model is selected.`, say`Choose a model file (llamaGauge.model).`)
-    : unknown(
-        say`The server's model file is not on this machine.`,
-        say`Choose the same model here (llamaGauge.model).`,
-      );
 }

@@ -21,6 +21,8 @@ export interface TokenizerChoice {
   readonly tokenizer: Tokenizer;
   /** The vocabulary that was tried; absent where there was none to try. */
   readonly vocabulary?: Known<unknown>;
+  /** The server returned other tokens for the test text than the vocabulary has: it is another model's. */
+  readonly otherVocabulary?: true;
 }
 
 /**
@@ -42,11 +44,11 @@ export async function chooseTokenizer(
   const counting = server.server.tokenizer(facts);
   const file = await firstThere([facts.model.path, modelFile]);
   const vocabulary = file === undefined ? undefined : await knownOr(openVocabulary(file, signal));
-  const tokenizer =
-    vocabulary?.known === true
-      ? (await calibrated(vocabulary.value, counting, facts, signal)).tokenizer
-      : await fingerprinted(counting, facts, signal);
-  return { tokenizer, ...(vocabulary && { vocabulary }) };
+  if (vocabulary?.known !== true) {
+    return { tokenizer: await fingerprinted(counting, facts, signal), ...(vocabulary && { vocabulary }) };
+  }
+  const { kind, tokenizer } = await calibrated(vocabulary.value, counting, facts, signal);
+  return { tokenizer, vocabulary, ...(kind === "different" && { otherVocabulary: true }) };
 }
 
 /** Long counting without any vocabulary lets the rest of the program run. */

@@ -35,6 +35,10 @@ interface CountedFiles {
   readonly files: readonly { readonly path: string; readonly tokens: number }[];
 }
 
+interface CheckedModel {
+  readonly otherModel: string;
+}
+
 describe("llama-gauge against a real llama-server", () => {
   it("counts what the server counts, by its vocabulary where that agrees, and by the model alone", async () => {
     const byServer = (await cliJson(["count", app(), "--server", server.url])) as CountedFiles;
@@ -64,6 +68,15 @@ describe("llama-gauge against a real llama-server", () => {
       const args = ["count", app(), "--server", elsewhere.url, "--model"];
       expect(await cliJson([...args, other])).toMatchObject({ tokenizer: { source: "server" } });
       expect(await cliJson([...args, model])).toMatchObject({ tokenizer: { source: "gguf" } });
+      const check = ["check", app(), "--server", elsewhere.url, "--"];
+      // the same file under another name; and one of the same size with another vocabulary
+      const copy = (await cliJson([...check, "-m", model])) as Partial<CheckedModel>;
+      expect(copy).toMatchObject({ memory: { known: true, context: { nCtx: 512 } } });
+      expect(copy).not.toHaveProperty("otherModel");
+      expect(await cliJson([...check, "-m", other, "-c", "9000"])).toMatchObject({
+        ...{ otherModel: other, memory: { known: false }, acceptance: { nCtxPerSlot: 512 } },
+        of: { options: { model: gone, ctxSize: 512 } },
+      });
     } finally {
       await elsewhere.stop();
     }
@@ -93,13 +106,32 @@ describe("llama-gauge against a real llama-server", () => {
   it("check: the prompt it counted is what the server counts, and the server takes it", async () => {
     const report = (await cliJson(["check", app(), "--server", server.url])) as {
       acceptance: { accepted: boolean; promptTokens: number; nCtxPerSlot: number; answerRoom: number };
+      memory: { totalBytes: number };
     };
+    const another = await forgedModel({ size: "slope" });
     expect(report).toMatchObject({
       acceptance: { accepted: true, nCtxPerSlot: 4096 },
       model: { provenance: "reported" },
       memory: { known: true, context: { nCtx: 4096, slots: 1 } },
       prefill: { known: false },
       verdict: { kind: "fits" },
+    });
+    expect(report).not.toHaveProperty("otherModel");
+    // another model beside it changes nothing but the line that says so
+    const mixed = await cliJson([
+      "check",
+      app(),
+      "--server",
+      server.url,
+      "--",
+      "-m",
+      another,
+      "-ctk",
+      "q8_0",
+    ]);
+    expect(mixed).toMatchObject({
+      otherModel: another,
+      memory: { known: true, totalBytes: report.memory.totalBytes },
     });
     const { promptTokens, answerRoom } = report.acceptance;
     expect(promptTokens + answerRoom).toBe(4096);

@@ -16,6 +16,8 @@ export interface ServerModel {
   readonly parameters?: number;
   /** Bytes of all tensors. */
   readonly weightsBytes?: number;
+  readonly embeddingLength?: number;
+  readonly vocabularySize?: number;
 }
 
 /** What a running llama-server says about itself (`/props`, `/slots`, `/v1/models`). */
@@ -32,6 +34,8 @@ export interface ServerFacts {
   readonly slots?: readonly SlotFacts[];
   readonly sleeping: boolean;
   readonly hasVision: boolean;
+  /** A router's command line for this model, without the program. */
+  readonly args?: readonly string[];
 }
 
 export interface LlamaServer {

@@ -30,6 +30,8 @@ export interface ServedModel {
   readonly nCtxTrain?: number;
   readonly parameters?: number;
   readonly weightsBytes?: number;
+  readonly embeddingLength?: number;
+  readonly vocabularySize?: number;
 }
 
 /** True where `/props` is a router's own: it serves many models and has no context itself. */
@@ -107,6 +109,8 @@ function readModel(model: Wire): ServedModel {
     nCtxTrain: metaCount("n_ctx_train") ?? model.at("context_length").optional((value) => value.count(0)),
     parameters: metaCount("n_params"),
     weightsBytes: metaCount("size"),
+    embeddingLength: metaCount("n_embd"),
+    vocabularySize: metaCount("n_vocab"),
   });
 }
 

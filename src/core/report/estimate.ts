@@ -74,7 +74,7 @@ export async function estimate(
     signal,
   );
   void cache?.flush();
-  const { model, launch, curve, origin, curves } = situation;
+  const { model, launch, curve, origin, curves, otherModel } = situation;
   const server = factsOf(situation.server);
   const knobs = optionsToTry(situation);
   const createdAt = clock.now();
@@ -86,6 +86,7 @@ export async function estimate(
     tokens,
     server,
     model: modelSummary(situation),
+    ...(otherModel !== undefined && { otherModel }),
     ...judgement({
       prompt: prompt.parts,
       ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),

@@ -57,6 +57,8 @@ export interface GaugeReport {
   readonly tokens: TokenCount;
   readonly server: Known<ServerFacts>;
   readonly model: Known<ModelSummary>;
+  /** A model that was named although the server has loaded another one: nothing here is about it. */
+  readonly otherModel?: string;
   readonly acceptance: AcceptanceReport;
   readonly memory: Known<MemoryReport>;
   readonly prefill: Prediction;

@@ -28,7 +28,9 @@ export interface Situation {
   readonly model: Known<Model>;
   /** How the server was or would be started. */
   readonly launch: LaunchOptions;
-  /** What the running server does otherwise than its command line says. */
+  /** A model that was named although the server has loaded another one. */
+  readonly otherModel?: string;
+  /** What the running server does otherwise than its command line, or the user, says. */
   readonly launchNotes: readonly Text[];
   readonly memory: Known<MemoryReport>;
   /** The same for other launch options. */

@@ -107,7 +107,7 @@ export class HttpLlamaServer implements LlamaServer {
     ]);
     this.#seen = { sleeping: props.sleeping, ...(chosen && { routerModel: chosen.id }) };
     const id = listed?.id ?? props.modelAlias ?? props.modelPath ?? "";
-    const { nCtxTrain, parameters, weightsBytes } = listed ?? {};
+    const { nCtxTrain, parameters, weightsBytes, embeddingLength, vocabularySize } = listed ?? {};
     return {
       url: this.url,
       ...(props.build !== undefined && { build: props.build }),
@@ -118,12 +118,15 @@ export class HttpLlamaServer implements LlamaServer {
         ...(nCtxTrain !== undefined && { nCtxTrain }),
         ...(parameters !== undefined && { parameters }),
         ...(weightsBytes !== undefined && { weightsBytes }),
+        ...(embeddingLength !== undefined && { embeddingLength }),
+        ...(vocabularySize !== undefined && { vocabularySize }),
       },
       nCtxPerSlot: props.nCtxPerSlot,
       totalSlots: props.totalSlots,
       ...(slots !== undefined && { slots }),
       sleeping: props.sleeping,
       hasVision: props.hasVision,
+      ...(listed?.args !== undefined && { args: listed.args }),
     };
   }
 

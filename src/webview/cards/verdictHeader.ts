@@ -63,6 +63,12 @@ function steps({ words }: View, { server, verdict }: GaugeReport): TemplateResul
 function buttons(view: View, report: GaugeReport): readonly TemplateResult[] {
   const noServer = !report.server.known;
   return [
+    ...(report.otherModel === undefined
+      ? []
+      : [
+          commandButton(view, "chooseServer", say`Choose server`, true),
+          commandButton(view, "chooseModel", say`Choose model`),
+        ]),
     ...(noServer ? [commandButton(view, "chooseServer", say`Choose server`, true)] : []),
     ...(report.model.known ? [] : [commandButton(view, "chooseModel", say`Choose model`, !noServer)]),
     commandButton(view, "copyPackedPrompt", say`Copy packed prompt`),

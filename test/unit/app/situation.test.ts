@@ -5,15 +5,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { HistoryStore } from "../../../src/app/historyStore";
 import { gather, type Setup } from "../../../src/app/situation";
 import type { HistoryRecord } from "../../../src/core/history/historyRecord";
+import { formatText } from "../../../src/core/format";
+import { modelOf } from "../../../src/core/model/modelOf";
+import { readGgufHeader } from "../../../src/node/gguf/ggufModelSource";
 import { say } from "../../../src/core/text";
 import { UserError } from "../../../src/core/userError";
 import { writeSparseModel } from "../../integration/memory/sparseModel";
-import { goodAnswer, sendJson, startHttpStub, type StubServer } from "../../support/stubServer";
+import { goodAnswer, goodReplies, sendJson, startHttpStub, type StubServer } from "../../support/stubServer";
 import { headers } from "../core/memory/fixtures";
 
 const { signal } = new AbortController();
 let folder: string;
 let model: string;
+/** Another model than `model`. */
+let other: string;
 let stub: StubServer | undefined;
 
 beforeAll(async () => {
@@ -22,6 +27,10 @@ beforeAll(async () => {
   const header = headers().get("llama-3.1-8b-q4_k_m.gguf");
   if (header === undefined) throw new Error("no header");
   await writeSparseModel(model, header);
+  other = path.join(folder, "other.gguf");
+  const another = headers().get("gemma-2-9b-q4_k_m.gguf");
+  if (another === undefined) throw new Error("no other header");
+  await writeSparseModel(other, another);
 });
 afterEach(async () => {
   await stub?.close();
@@ -87,6 +96,34 @@ describe("a situation", () => {
     const { curve, origin } = await gather(setup({ history, modelFile: model, curve: named }), signal);
     expect(curve).toEqual({ known: true, value: named });
     expect(origin).toBeUndefined();
+  });
+
+  it("is about the model a server has loaded, not about another one that was named", async () => {
+    const { parameters, totalBytes } = modelOf(await readGgufHeader(model, signal)).tensors;
+    const props = { ...goodReplies["/props"], model_path: "/elsewhere/llama.gguf" };
+    const models = { data: [{ id: "llama", meta: { n_params: parameters, size: totalBytes } }] };
+    stub = await startHttpStub(
+      goodAnswer({
+        "/props": (_, response) => sendJson(response, props),
+        "/v1/models": (_, response) => sendJson(response, models),
+      }),
+    );
+    const server = { configured: stub.url };
+    const same = await gather(setup({ server, modelFile: model }), signal);
+    expect(same.modelFile).toEqual({ known: true, value: model });
+    expect(same).not.toHaveProperty("otherModel");
+
+    const launch = { model: other, cacheTypeK: "q8_0" };
+    const mixed = await gather(setup({ server, launch }), signal);
+    expect(mixed).toMatchObject({ otherModel: other, model: { known: false }, memory: { known: false } });
+    expect(mixed.launch).toEqual({
+      model: "/elsewhere/llama.gguf",
+      ctxSize: 4096,
+      parallel: 1,
+      kvUnified: false,
+    });
+    const [note] = mixed.launchNotes;
+    expect(note && formatText(note)).toMatch(/has loaded llama\.gguf, not other\.gguf.* stop that server/);
   });
 
   it("asks for the key of a server that refuses the one it has, once", async () => {
