@@ -4,7 +4,7 @@ import { known, knownOr, unknown, type Known } from "../core/known";
 import { identityOf, type ModelIdentity } from "../core/model/modelIdentity";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
-import { isLoopback } from "../core/servers/serverAddresses";
+import { isLoopback } from "../core/servers/serverAddress";
 import { say, type Text } from "../core/text";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { isThere } from "../node/reading/isThere";
