@@ -1,10 +1,10 @@
 import path from "node:path";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { known, knownOr, unknown, type Known } from "../core/known";
-import { identityOf, type ModelIdentity } from "../core/model/modelIdentity";
+import { identityOf, type ModelIdentity } from "../core/servers/modelIdentity";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
-import { isLoopback } from "../core/servers/serverAddress";
+import { isLocal } from "../core/servers/serverAddress";
 import { say, type Text } from "../core/text";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { isThere } from "../node/reading/isThere";
@@ -50,7 +50,7 @@ async function ownFile({ url, model }: ServerFacts, signal: AbortSignal): Promis
   const file = model.path;
   if (file === undefined || !(await isThere(file))) return undefined;
   const chosen = await fileAt(file, signal);
-  const here = isLoopback(url);
+  const here = isLocal(url);
   const identity = chosen.read.known ? identityOf(chosen.read.value, model) : "named";
   // on another machine, only the path is the same
   if (identity === "other") return here ? missing(replaced(file)) : undefined;

@@ -1,5 +1,5 @@
 import type { ServerModel } from "../acceptance/serverFacts";
-import type { Model } from "./model";
+import type { Model } from "../model/model";
 
 /**
  * Whether a file is the model a server has loaded. proven: what the server reports is what the file's header says;
