@@ -8,9 +8,9 @@ import {
 } from "vscode-languageserver/node";
 import { explainLines } from "../core/logs/explainLog";
 import type { LogEvent } from "../core/logs/logEvent";
-import { FactReader } from "../core/logs/factReader";
+import { FactReader } from "../core/logs/reading/factReader";
 import { explainLine } from "../core/logs/logHover";
-import { logLines, type LogLine } from "../core/logs/logLine";
+import { logLines, type LogLine } from "../core/logs/reading/logLine";
 import { logPhases, type LogPhase } from "../core/logs/logPhases";
 import { shownName } from "../core/shown";
 import type { Translations } from "./translations";

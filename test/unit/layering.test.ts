@@ -50,7 +50,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["tokens/unicode", "tokens/preTokenizers", "tokens/kernel", "tokens"],
     ...["acceptance", "scripts", "servers", "prefill"],
     ...["memory/devices", "memory/overrides", "memory", "memory/graph", "memory/projector", "memory/budget"],
-    ...["monitor", "llamaBench", "bench", "history", "preset", "logs"],
+    ...["monitor", "llamaBench", "bench", "logs/reading", "conversation", "history", "preset", "logs"],
     ...["ladder/plan", "ladder/prompt", "ladder/score", "ladder/diagnosis", "ladder/report"],
     ...["report", "protocol"],
   ],

@@ -1,7 +1,7 @@
 import { isQuantised, pad256 } from "../launch/launchRules";
 import { bytes, count, say } from "../text";
 import type { Explanation } from "./logEvent";
-import { parseMebibytes } from "./logLine";
+import { parseMebibytes } from "./reading/logLine";
 
 const tokens = (text: string | undefined) => count(Number(text ?? 0));
 

@@ -1,8 +1,8 @@
 import { contextExplanations } from "./contextExplanations";
 import type { Explanation, LogEvent, LogView } from "./logEvent";
-import { FactReader } from "./factReader";
-import { logTotals, type LogFacts, type LogTotals } from "./logFacts";
-import { logLines, type LogLine } from "./logLine";
+import { FactReader } from "./reading/factReader";
+import { logTotals, type LogFacts, type LogTotals } from "./reading/logFacts";
+import { logLines, type LogLine } from "./reading/logLine";
 import { memoryExplanations } from "./memoryExplanations";
 import { startExplanations } from "./startExplanations";
 

@@ -1,6 +1,6 @@
 import type { Text } from "../text";
-import type { LogFacts } from "./logFacts";
-import type { LogLine } from "./logLine";
+import type { LogFacts } from "./reading/logFacts";
+import type { LogLine } from "./reading/logLine";
 
 /** What an explanation may look at besides its own line. */
 export interface LogView {

@@ -1,5 +1,5 @@
 import { bytes, count, say, tokensPerSecond, type Text } from "../text";
-import { parseMebibytes, type LogLine } from "./logLine";
+import { parseMebibytes, type LogLine } from "./reading/logLine";
 
 interface Reader {
   readonly pattern: RegExp;

@@ -1,5 +1,5 @@
 import { say, type Text } from "../text";
-import type { LogLine } from "./logLine";
+import type { LogLine } from "./reading/logLine";
 
 /** A stretch of a log about one thing; lines from 1, both included. */
 export interface LogPhase {

@@ -1,4 +1,4 @@
-import type { LogFacts } from "./logFacts";
+import type { LogFacts } from "./reading/logFacts";
 import { hostName } from "../memory/devices/memoryDevice";
 import type { LoggedBudget } from "../memory/budget/memoryReport";
 

@@ -1,7 +1,7 @@
 import { isQuantised } from "../launch/launchRules";
 import { bytes, count, say, type Text } from "../text";
 import type { Explained, Explanation, LogView } from "./logEvent";
-import { parseMebibytes, type LogLine } from "./logLine";
+import { parseMebibytes, type LogLine } from "./reading/logLine";
 
 const mib = 2 ** 20;
 

@@ -6,7 +6,7 @@ import type { LadderRecord } from "../score/record";
 import { peaksOf } from "../score/results";
 import type { ServerFacts } from "../../acceptance/serverFacts";
 import type { LaunchOptions } from "../../launch/launchOptions";
-import type { LogFacts } from "../../logs/logFacts";
+import type { LogFacts } from "../../logs/reading/logFacts";
 import type { LogEvent } from "../../logs/logEvent";
 import type { DepthCurve } from "../../prefill/depthCurve";
 import { count, say, seconds } from "../../text";

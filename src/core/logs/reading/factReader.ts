@@ -1,6 +1,6 @@
-import { joinCommandLine } from "../scripts/joinCommandLine";
-import { maskSecrets } from "../launch/maskSecrets";
-import { splitCommandLine } from "../scripts/splitCommandLine";
+import { joinCommandLine } from "../../scripts/joinCommandLine";
+import { maskSecrets } from "../../launch/maskSecrets";
+import { splitCommandLine } from "../../scripts/splitCommandLine";
 import { ContextReader, defined } from "./contextReader";
 import type { LoggedBreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
 import { parseMebibytes, type LogLine } from "./logLine";

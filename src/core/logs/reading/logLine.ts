@@ -8,6 +8,8 @@ export interface LogLine {
   /** Seconds since the program's start, where the line says so. */
   readonly seconds?: number;
   readonly level?: LogLevel;
+  /** What a container, journal or router put in front to tell its programs apart: `llama-1`, `box llama[500563]`, `53409`. */
+  readonly source?: string;
 }
 
 export type LogLevel = "debug" | "info" | "warning" | "error";
@@ -30,36 +32,47 @@ const colours = new RegExp(`${escape}\\[[0-9;]*[A-Za-z]`, "g");
 const stamp = /^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([DIWE]) /;
 /** What containers, journals, routers and wrappers put in front: `name-1  | `, `[12345] `, `Sep 01 10:00:00 host x[1]: `. */
 const wrappers = [
-  /^[\w.-]+\s+\| /,
-  /^[A-Z][a-z]{2} +\d+ [\d:]{8} \S+ [\w.-]+\[\d+\]: /,
+  /^([\w.-]+)\s+\| /,
+  /^[A-Z][a-z]{2} +\d+ [\d:]{8} (\S+ [\w.-]+\[\d+\]): /,
   /^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]+)?\s+/,
   /^\[\d{4}-\d\d-\d\d[T ][\d:.,]+\]\s+/,
-  /^\[\s*\d+\]\s+/,
+  /^\[\s*(\d+)\]\s+/,
 ];
 
 /** llama.cpp's own lines are shorter; patterns must not be tried on a megabyte. */
 const maxLength = 4096;
 
 /** Takes prefixes off a line; colours are removed first. */
-function readLogLine(line: string, number: number): LogLine {
+export function readLogLine(line: string, number: number): LogLine {
   const whole = line.length > maxLength ? line.slice(0, maxLength) : line;
   const plain = whole.includes(escape) ? whole.replace(colours, "") : whole;
   if (plain.startsWith('{"')) {
     const json = readJsonLine(plain, number);
     if (json !== undefined) return json;
   }
+  // most lines have nothing in front of llama.cpp's own stamp
+  let stamped = stamp.exec(plain);
   let start = 0;
-  for (const wrapper of wrappers) start += wrapper.exec(plain.slice(start, start + 200))?.[0].length ?? 0;
-  const stamped = stamp.exec(plain.slice(start, start + 40));
-  if (stamped === null) return { number, text: plain.slice(start), start };
-  const [all, minutes, seconds, milliseconds, , level = ""] = stamped;
+  let source = "";
+  if (stamped === null) {
+    for (const wrapper of wrappers) {
+      const found = wrapper.exec(plain.slice(start, start + 200));
+      start += found?.[0].length ?? 0;
+      source ||= found?.[1] ?? "";
+    }
+    stamped = stamp.exec(plain.slice(start, start + 40));
+  }
+  const from = source === "" ? {} : { source };
+  if (stamped === null) return { number, text: plain.slice(start), start, ...from };
+  const [all, minutes, seconds, milliseconds, microseconds, level = ""] = stamped;
   const known = levels[level];
   return {
     number,
     text: plain.slice(start + all.length),
     start: start + all.length,
-    seconds: Number(minutes) * 60 + Number(seconds) + Number(milliseconds) / 1000,
+    seconds: Number(minutes) * 60 + Number(seconds) + Number(`0.${milliseconds ?? ""}${microseconds ?? ""}`),
     ...(known === undefined ? {} : { level: known }),
+    ...from,
   };
 }
 
