@@ -189,7 +189,9 @@ async function chooseBaseline(baselines: readonly RecordedBaseline[]): Promise<R
 async function askForBenchOutput(): Promise<string | undefined> {
   const [file] =
     (await window.showOpenDialog({
-      title: localized(say`Output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy`),
+      title: localized(
+        say`Output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy, or a llama-server log`,
+      ),
       openLabel: localized(say`Import`),
       canSelectMany: false,
     })) ?? [];

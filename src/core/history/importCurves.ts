@@ -1,3 +1,5 @@
+import { ledgerOf } from "../conversation/ledger";
+import { logCurves } from "../conversation/logCurve";
 import type { CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import { say } from "../text";
 import { UserError } from "../userError";
@@ -9,21 +11,27 @@ import type { TableRow } from "../llamaBench/textTables";
 
 /**
  * Curves in the output of another tool: llama-bench (any format), llama-sweep-bench and llama-batched-bench
- * (Markdown, JSONL), llama-benchy (JSON, Markdown). Fails with `badOutput` when nothing in it is a measurement.
+ * (Markdown, JSONL), llama-benchy (JSON, Markdown), or in the log of a llama-server. Fails with `invalidInput` when nothing
+ * in it is a measurement.
  */
 export function importCurves(text: string): readonly DepthCurve[] {
-  const curves = [fromSweep(text), fromBenchy(text), curvesOf(parseLlamaBench(text).rows)].find(
-    (found) => found.length > 0,
-  );
+  const curves = readers.map((read) => read(text)).find((found) => found.length > 0);
   if (curves === undefined) {
     throw new UserError(
       "invalidInput",
       say`This text contains no measurements.`,
-      say`Import the output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy.`,
+      say`Import the output of llama-bench, llama-sweep-bench, llama-batched-bench or llama-benchy, or the log of a llama-server that has read long prompts.`,
     );
   }
   return curves;
 }
+
+const readers: readonly ((text: string) => readonly DepthCurve[])[] = [
+  fromSweep,
+  fromBenchy,
+  (text) => curvesOf(parseLlamaBench(text).rows),
+  (text) => logCurves(ledgerOf(text)),
+];
 
 /**
  * `|PP|TG|N_KV|T_PP s|…`: each row prefills PP tokens behind N_KV. With a column B (llama-batched-bench) a row is a whole

@@ -1,0 +1,155 @@
+import { FactReader } from "../logs/reading/factReader";
+import type { LogFacts } from "../logs/reading/logFacts";
+import { logLines, type LogLine } from "../logs/reading/logLine";
+import type { RequestRecord, RunningRequest } from "./requestRecord";
+import { serverEvent } from "./serverEvent";
+import { ServerLedger } from "./serverLedger";
+
+/** What a log says of a server's requests. */
+export interface Ledger {
+  /** The last ones, oldest first. */
+  readonly requests: readonly RequestRecord[];
+  /** How many there were before those. */
+  readonly earlier: number;
+  readonly running: readonly RunningRequest[];
+  /** Starts of servers in the log, in order, with what their lines say of model, build and options. */
+  readonly servers: readonly LoggedServer[];
+  readonly lines: number;
+  /** Lines that decide something in words this reader does not know, and the first of them. */
+  readonly unknown: { readonly lines: number; readonly example?: string };
+}
+
+export interface LoggedServer {
+  readonly source?: string;
+  /** From 1, by source. */
+  readonly start: number;
+  readonly limit?: number;
+  readonly facts: LogFacts;
+}
+
+/** Requests that are kept; a log of half a gigabyte holds half a million. */
+const keptRequests = 5000;
+const keptServers = 64;
+/** A load writes some hundred lines, with `-lv 5` thousands. */
+const mostLoadLines = 20_000;
+
+interface Source {
+  start: number;
+  ledger: ServerLedger;
+  facts: FactReader;
+  loadLines: number;
+  loaded: boolean;
+}
+
+/** Reads the lines of a log as they come. */
+export class LedgerReader {
+  private readonly sources = new Map<string, Source>();
+  private finished: { source: string; start: number; limit: number | undefined; facts: LogFacts }[] = [];
+  private requests: RequestRecord[] = [];
+  private numbers = 0;
+  private conversations = 0;
+  private lines = 0;
+  private unknown = 0;
+  private example: string | undefined;
+
+  /** The request that ended with the line, if one did. */
+  read(line: LogLine): RequestRecord | undefined {
+    this.lines++;
+    const event = serverEvent(line.text);
+    const name = line.source ?? "";
+    let source = this.sources.get(name);
+    if (event === undefined) {
+      if (line.text === "") return undefined;
+      source ??= this.addSource(name);
+      readFacts(source, line);
+      return undefined;
+    }
+    if (event === "unknown") {
+      this.unknown++;
+      this.example ??= line.text.slice(0, 200);
+      return undefined;
+    }
+    source ??= this.addSource(name);
+    if (event.kind === "serverStart" && source.ledger.used) source = this.restart(name, source);
+    if (!("slot" in event)) readFacts(source, line);
+    const record = source.ledger.read(event, line.seconds);
+    if (record === undefined) return undefined;
+    const whole: RequestRecord = {
+      number: this.numbers,
+      ...(name !== "" && { source: name }),
+      start: source.start,
+      ...record,
+    };
+    this.requests.push(whole);
+    if (this.requests.length > keptRequests * 2) this.requests = this.requests.slice(-keptRequests);
+    return whole;
+  }
+
+  result(): Ledger {
+    const requests = this.requests.slice(-keptRequests);
+    return {
+      requests,
+      earlier: this.numbers - requests.length,
+      running: [...this.sources].flatMap(([source, { ledger }]) =>
+        ledger.running().map((running) => ({ ...(source !== "" && { source }), ...running })),
+      ),
+      servers: [
+        ...this.finished,
+        ...[...this.sources].map(([source, { start, ledger, facts }]) => ({
+          source,
+          start,
+          limit: ledger.limit,
+          facts: facts.result(),
+        })),
+      ].map(({ source, start, limit, facts }) => ({
+        ...(source !== "" && { source }),
+        start,
+        ...(limit !== undefined && { limit }),
+        facts,
+      })),
+      lines: this.lines,
+      unknown: { lines: this.unknown, ...(this.example !== undefined && { example: this.example }) },
+    };
+  }
+
+  private addSource(name: string): Source {
+    const source = this.newSource(1);
+    this.sources.set(name, source);
+    return source;
+  }
+
+  private newSource(start: number): Source {
+    return {
+      start,
+      ledger: new ServerLedger({
+        record: () => ++this.numbers,
+        conversation: () => ++this.conversations,
+      }),
+      facts: new FactReader(),
+      loadLines: 0,
+      loaded: false,
+    };
+  }
+
+  private restart(name: string, { start, ledger, facts }: Source): Source {
+    this.finished.push({ source: name, start, limit: ledger.limit, facts: facts.result() });
+    if (this.finished.length > keptServers) this.finished.shift();
+    const source = this.newSource(start + 1);
+    this.sources.set(name, source);
+    return source;
+  }
+}
+
+/** Model, build and options are told while the model is loaded; what is written later is not looked through for them. */
+function readFacts(source: Source, line: LogLine): void {
+  if (source.loaded || source.loadLines > mostLoadLines) return;
+  source.loadLines++;
+  source.facts.read(line);
+  if (line.text.includes("listening on http")) source.loaded = true;
+}
+
+export function ledgerOf(text: string): Ledger {
+  const reader = new LedgerReader();
+  for (const line of logLines(text)) reader.read(line);
+  return reader.result();
+}

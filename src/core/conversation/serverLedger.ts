@@ -1,0 +1,514 @@
+import type { CurvePoint } from "../prefill/depthCurve";
+import { readAgain, type KnownConversation, type ReadRequest } from "./rereadCause";
+import type { RequestOutcome, RequestRecord, RunningRequest } from "./requestRecord";
+import type { ServerEvent, SlotEvent } from "./serverEvent";
+import { progressSpans } from "./spans";
+
+/** A conversation, written on. */
+interface Conversation {
+  readonly id: number;
+  slot: number;
+  request: number;
+  promptTokens: number;
+  generatedTokens: number;
+  fillTokens: number;
+  shifted: boolean;
+  largestGrowth: number;
+  /** How often copies had been removed when it last ended. */
+  removals: number;
+}
+
+interface Slot {
+  /** Tokens in it; undefined where the log begins later. */
+  holds?: number | undefined;
+  conversation?: Conversation | undefined;
+  erased: number[];
+  chosen?: Extract<SlotEvent, { kind: "similar" | "oldest" | "chosenById" }> | undefined;
+  /** Slots at work when it was chosen. */
+  busy: ReadonlySet<number>;
+  active?: Active | undefined;
+}
+
+interface Active {
+  readonly task: number;
+  readonly startedAt: number | undefined;
+  readonly chosen: Slot["chosen"];
+  readonly held: number | undefined;
+  readonly busy: ReadonlySet<number>;
+  promptTokens?: number;
+  cachedTokens?: number;
+  prefill?: { readonly tokens: number; readonly seconds: number };
+  generation?: { readonly tokens: number; readonly seconds: number };
+  generatedSoFar?: number;
+  discarded: number;
+  wentBack: boolean;
+  cancelled: boolean;
+  failed: boolean;
+  refused: boolean;
+  /** Other slots were at work at some time since it was launched. */
+  together: boolean;
+  progress: { tokens: number; whole: boolean; share: number; seconds?: number; at: number | undefined }[];
+}
+
+/** Busy times of slots, to tell which prompts were read alone. */
+interface Interval {
+  readonly slot: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const keptIntervals = 64;
+const keptConversations = 64;
+const keptErased = 64;
+/** Progress lines kept of one request: a prompt of a million tokens in batches of 256. */
+const keptProgress = 4096;
+
+/** A record without what only the whole log knows. */
+export type ServerRecord = Omit<RequestRecord, "number" | "source" | "start">;
+
+/** Follows one start of one llama-server through its lines. */
+export class ServerLedger {
+  limit: number | undefined;
+  private threshold: number | undefined;
+  private readonly slots = new Map<number, Slot>();
+  private conversations: Conversation[] = [];
+  private intervals: Interval[] = [];
+  private timed: Slot | undefined;
+  private removals = 0;
+  private copies: ReadRequest["copies"] = "unknown";
+  private memory: ReadRequest["memory"];
+  /** Lines of `-lv 4` were seen: what they would have said of checkpoints is known. */
+  private verbose = false;
+  used = false;
+
+  /** `number`: of the next record; `firstConversation`: the next free number of a conversation. */
+  constructor(private readonly next: { record: () => number; conversation: () => number }) {}
+
+  read(event: ServerEvent, at: number | undefined): ServerRecord | undefined {
+    if (!("slot" in event) || event.kind === "purged") {
+      this.readServer(event);
+      return undefined;
+    }
+    this.used = true;
+    if (event.slot === undefined) {
+      const active = this.timed?.active;
+      if (active !== undefined) active[event.kind] = event;
+      return undefined;
+    }
+    return this.readSlot(event.slot, event, at);
+  }
+
+  private readServer(event: ServerEvent): void {
+    switch (event.kind) {
+      case "slots":
+        this.used = true;
+        this.limit = event.limit ?? this.limit;
+        // builds that print all three keep copies of idle conversations unless they say otherwise
+        if (event.unified !== undefined && this.copies === "unknown") this.copies = "kept";
+        break;
+      case "noCacheRam":
+        this.copies = "off";
+        break;
+      case "copyRemoved":
+        this.removals++;
+        break;
+      case "purged": {
+        const slot = this.slot(event.slot);
+        slot.holds = 0;
+        slot.conversation = undefined;
+        break;
+      }
+      case "refused":
+        this.limit = event.limit;
+        this.activeOf(event.task, (active) => {
+          active.refused = true;
+          active.promptTokens = event.promptTokens;
+        });
+        break;
+      case "cancelled":
+        this.activeOf(event.task, (active) => (active.cancelled = !active.refused));
+        break;
+      case "poolFull":
+        for (const { active } of this.slots.values()) if (active !== undefined) active.failed = true;
+        break;
+      default:
+    }
+  }
+
+  private readSlot(
+    id: number,
+    event: SlotEvent & { readonly task: number },
+    at: number | undefined,
+  ): ServerRecord | undefined {
+    const slot = this.slot(id);
+    const { active } = slot;
+    switch (event.kind) {
+      case "similar":
+        this.threshold = event.threshold ?? this.threshold;
+        slot.chosen = event;
+        slot.busy = this.busySlots();
+        break;
+      case "oldest":
+        slot.chosen = event;
+        slot.busy = this.busySlots();
+        if (event.holds !== undefined) {
+          if (event.holds === 0) slot.conversation = undefined;
+          slot.holds = event.holds;
+        }
+        break;
+      case "chosenById":
+        slot.chosen = event;
+        slot.busy = this.busySlots();
+        break;
+      case "launch":
+        this.launch(slot, event.task, at);
+        break;
+      case "checkpointErased":
+        slot.erased.push(event.tokens);
+        if (slot.erased.length > keptErased) slot.erased.shift();
+        this.memory = "checkpoints";
+        break;
+      case "checkpointMade":
+        slot.erased = slot.erased.filter((position) => position !== event.tokens);
+        this.memory = "checkpoints";
+        break;
+      case "timingsFollow":
+        this.timed = slot;
+        break;
+      case "release":
+        if (active !== undefined) return this.release(id, slot, active, event, at);
+        this.releaseUnseen(slot, event);
+        break;
+      default:
+        if (active !== undefined) readActive(active, event, at);
+        if (event.kind === "prompt") {
+          this.limit = event.limit;
+          this.verbose = true;
+        }
+    }
+    return undefined;
+  }
+
+  private slot(id: number): Slot {
+    const found = this.slots.get(id);
+    if (found !== undefined) return found;
+    const slot: Slot = { erased: [], busy: new Set() };
+    this.slots.set(id, slot);
+    return slot;
+  }
+
+  private busySlots(): ReadonlySet<number> {
+    const busy = new Set<number>();
+    for (const [id, { active }] of this.slots) if (active !== undefined) busy.add(id);
+    return busy;
+  }
+
+  private activeOf(task: number, change: (active: Active) => void): void {
+    for (const { active } of this.slots.values()) if (active?.task === task) change(active);
+  }
+
+  private launch(slot: Slot, task: number, at: number | undefined): void {
+    let together = false;
+    for (const other of this.slots.values()) {
+      if (other === slot || other.active === undefined) continue;
+      other.active.together = true;
+      together = true;
+    }
+    slot.active = {
+      task,
+      startedAt: at,
+      chosen: slot.chosen,
+      held: slot.holds,
+      busy: slot.busy,
+      discarded: 0,
+      ...{ wentBack: false, cancelled: false, failed: false, refused: false, together },
+      progress: [],
+    };
+    slot.chosen = undefined;
+  }
+
+  /** The end of a request whose beginning is not in the log: only what the slot holds is known. */
+  private releaseUnseen(slot: Slot, { tokens }: { readonly tokens: number }): void {
+    slot.holds = tokens;
+    slot.conversation = undefined;
+  }
+
+  private release(
+    id: number,
+    slot: Slot,
+    active: Active,
+    { tokens: fill, truncated }: { readonly tokens: number; readonly truncated: boolean },
+    at: number | undefined,
+  ): ServerRecord {
+    slot.active = undefined;
+    this.keepInterval(id, active.startedAt, at);
+    const outcome = outcomeOf(active, truncated);
+    const { prefill, generation, startedAt } = active;
+    const promptTokens = active.promptTokens ?? promptOf(active, fill);
+    const cached =
+      prefill === undefined || promptTokens === undefined
+        ? active.cachedTokens
+        : promptTokens - prefill.tokens;
+    // figures that do not add up are not guessed at
+    const cachedTokens = cached !== undefined && cached >= 0 ? cached : undefined;
+    const adds = cached === undefined || cached >= 0;
+    const number = this.next.record();
+    const base = {
+      slot: id,
+      task: active.task,
+      ...(startedAt !== undefined && { startedAt }),
+      ...(at !== undefined && { endedAt: at }),
+      ...(this.limit !== undefined && { limit: this.limit }),
+      ...(adds && promptTokens !== undefined && { promptTokens }),
+      outcome,
+    };
+    if (outcome === "refused") {
+      // nothing was read: the slot is as it was
+      return { ...base, conversation: slot.conversation?.id ?? this.next.conversation(), fillTokens: fill };
+    }
+    const read =
+      adds && promptTokens !== undefined && cachedTokens !== undefined && prefill !== undefined
+        ? this.judge(slot, active, promptTokens, cachedTokens)
+        : undefined;
+    const conversation = this.goOn(slot, id, active, {
+      number,
+      fill,
+      ...(adds && promptTokens !== undefined && { promptTokens }),
+      ...(read?.conversation !== undefined && { continued: read.conversation }),
+    });
+    slot.holds = fill;
+    const spans: readonly CurvePoint[] = progressSpans(active.progress, cachedTokens, prefill);
+    const seconds =
+      read?.reread !== undefined && prefill !== undefined
+        ? prefill.seconds * (read.tokens / Math.max(1, prefill.tokens))
+        : undefined;
+    return {
+      ...base,
+      conversation: conversation.id,
+      ...(cachedTokens !== undefined && { cachedTokens }),
+      ...(prefill !== undefined && { readTokens: prefill.tokens, prefillSeconds: prefill.seconds }),
+      ...(read !== undefined && prefill !== undefined
+        ? { againTokens: read.tokens, newTokens: prefill.tokens - read.tokens }
+        : {}),
+      ...(generation !== undefined && {
+        generatedTokens: generation.tokens,
+        generationSeconds: generation.seconds,
+      }),
+      fillTokens: fill,
+      ...(read?.reread !== undefined && {
+        reread: { ...read.reread, tokens: read.tokens, ...(seconds !== undefined && { seconds }) },
+      }),
+      ...(active.together && { disturbed: this.disturbance(id, active, at) }),
+      ...(spans.length > 0 && { spans }),
+    };
+  }
+
+  private judge(slot: Slot, active: Active, promptTokens: number, cachedTokens: number) {
+    const { chosen } = active;
+    const known = this.conversations.map((conversation) => this.known(conversation, active));
+    const own = known.find(({ id }) => id === slot.conversation?.id);
+    const memory = this.memory ?? (this.verbose ? "plain" : undefined);
+    return readAgain({
+      promptTokens,
+      cachedTokens,
+      chosen:
+        chosen?.kind === "similar"
+          ? {
+              by: "similarity",
+              similarity: chosen.similarity,
+              ...(chosen.kept !== undefined && { kept: chosen.kept }),
+            }
+          : { by: chosen?.kind === "oldest" ? "age" : "other" },
+      ...(active.held !== undefined && { held: active.held }),
+      ...(own !== undefined && { own }),
+      others: known,
+      ...(this.threshold !== undefined && { threshold: this.threshold }),
+      erased: slot.erased,
+      wentBack: active.wentBack,
+      ...(memory !== undefined && { memory }),
+      copies: this.copies,
+    });
+  }
+
+  private known(conversation: Conversation, active: Active): KnownConversation {
+    const { slot, removals, ...rest } = conversation;
+    return {
+      ...rest,
+      slot,
+      busy: active.busy.has(slot),
+      held: this.slots.get(slot)?.conversation === conversation,
+      copiesRemoved: removals < this.removals,
+    };
+  }
+
+  /** Writes the conversation on that a request belongs to; a new one where it belongs to none. */
+  private goOn(
+    slot: Slot,
+    id: number,
+    { generation, discarded }: Active,
+    request: {
+      readonly number: number;
+      readonly fill: number;
+      readonly promptTokens?: number;
+      readonly continued?: number;
+    },
+  ): Conversation {
+    const promptTokens = request.promptTokens ?? request.fill;
+    const found = this.conversations.find((conversation) => conversation.id === request.continued);
+    const growth = found === undefined ? 0 : promptTokens - found.promptTokens;
+    const now = {
+      slot: id,
+      request: request.number,
+      promptTokens,
+      generatedTokens: generation?.tokens ?? 0,
+      fillTokens: request.fill,
+      shifted: discarded > 0,
+      removals: this.removals,
+    };
+    const conversation: Conversation =
+      found === undefined
+        ? { id: this.next.conversation(), ...now, largestGrowth: 0 }
+        : Object.assign(found, now, { largestGrowth: Math.max(found.largestGrowth, growth) });
+    if (found === undefined) {
+      this.conversations.push(conversation);
+      if (this.conversations.length > keptConversations) this.conversations.shift();
+    }
+    if (found !== undefined) {
+      for (const other of this.slots.values())
+        if (other !== slot && other.conversation === found) other.conversation = undefined;
+    }
+    if (slot.conversation !== conversation) slot.erased = found === undefined ? [] : slot.erased;
+    slot.conversation = conversation;
+    return conversation;
+  }
+
+  private keepInterval(slot: number, from: number | undefined, to: number | undefined): void {
+    if (from === undefined || to === undefined) return;
+    this.intervals.push({ slot, from, to });
+    if (this.intervals.length > keptIntervals) this.intervals.shift();
+  }
+
+  /** Whether other slots worked while the prompt was read, and while the answer was written. */
+  private disturbance(id: number, active: Active, at: number | undefined) {
+    const { startedAt, prefill } = active;
+    if (startedAt === undefined || at === undefined || prefill === undefined)
+      return { prefill: true, generation: true };
+    const read = startedAt + prefill.seconds;
+    const others = [
+      ...this.intervals.filter(({ slot }) => slot !== id),
+      ...[...this.slots].flatMap(([slot, { active: other }]) =>
+        slot === id || other?.startedAt === undefined ? [] : [{ slot, from: other.startedAt, to: at }],
+      ),
+    ];
+    const overlaps = (from: number, to: number): boolean =>
+      others.some((other) => other.from < to && other.to > from);
+    return { prefill: overlaps(startedAt, read), generation: overlaps(read, at) };
+  }
+
+  /** Requests the log ends in. */
+  running(): RunningRequest[] {
+    return [...this.slots].flatMap(([id, slot]) =>
+      slot.active === undefined ? [] : [runningRequest(id, slot.active, this.limit)],
+    );
+  }
+}
+
+function readActive(active: Active, event: SlotEvent, at: number | undefined): void {
+  switch (event.kind) {
+    case "prompt":
+      active.promptTokens = event.tokens;
+      break;
+    case "cached":
+      active.cachedTokens ??= event.tokens;
+      break;
+    case "prefill":
+    case "generation":
+      active[event.kind] = event;
+      break;
+    case "progress": {
+      const { tokens, whole, share, seconds } = event;
+      active.progress.push({ tokens, whole, share, ...(seconds !== undefined && { seconds }), at });
+      if (active.progress.length > keptProgress) active.progress.splice(1, 1);
+      break;
+    }
+    case "generating":
+      active.generatedSoFar = event.tokens;
+      break;
+    case "shift":
+      active.discarded += event.discarded;
+      break;
+    case "allAgain":
+    case "checkpointRestored":
+      active.wentBack = true;
+      break;
+    default:
+  }
+}
+
+function outcomeOf(active: Active, truncated: boolean): RequestOutcome {
+  if (active.refused) return "refused";
+  if (active.failed) return "failed";
+  if (active.cancelled) return "cancelled";
+  return truncated && active.discarded === 0 ? "cut" : "done";
+}
+
+/** A slot ends with the prompt and the answer but its last token, which was never decoded; shifts took tokens out. */
+function promptOf({ generation, prefill, discarded }: Active, fill: number): number | undefined {
+  if (prefill === undefined) return undefined;
+  if (generation === undefined || generation.tokens === 0) return fill + discarded;
+  return fill - generation.tokens + 1 + discarded;
+}
+
+function runningRequest(slot: number, active: Active, limit: number | undefined): RunningRequest {
+  const { task, startedAt, held, chosen, progress } = active;
+  const shared =
+    chosen?.kind === "similar" && chosen.kept !== undefined && held !== undefined
+      ? chosen.kept * held
+      : undefined;
+  const cachedTokens = active.cachedTokens ?? (shared === undefined ? undefined : Math.round(shared));
+  const promptTokens = promptRange(active, cachedTokens);
+  const read = progress.flatMap(({ tokens, whole, seconds, at }) => {
+    const after = seconds ?? (at === undefined || startedAt === undefined ? undefined : at - startedAt);
+    return after === undefined
+      ? []
+      : [{ tokens: whole ? tokens - (cachedTokens ?? 0) : tokens, seconds: after }];
+  });
+  return {
+    slot,
+    task,
+    ...(startedAt !== undefined && { startedAt }),
+    ...(limit !== undefined && { limit }),
+    stage: active.generatedSoFar === undefined ? "reading" : "answering",
+    ...(promptTokens !== undefined && { promptTokens }),
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    progress: read,
+    ...(active.generatedSoFar !== undefined && { generatedTokens: active.generatedSoFar }),
+  };
+}
+
+/** Each progress line bounds the prompt: share is tokens over prompt, to two decimals. */
+function promptRange(
+  { promptTokens, chosen, held, progress }: Active,
+  cached = 0,
+): RunningRequest["promptTokens"] {
+  if (promptTokens !== undefined) return { low: promptTokens, high: promptTokens };
+  let [low, high] = [0, Infinity];
+  if (
+    chosen?.kind === "similar" &&
+    chosen.kept !== undefined &&
+    held !== undefined &&
+    chosen.similarity > 0
+  ) {
+    const slack = held * 0.0005 + 1;
+    low = (chosen.kept * held - slack) / (chosen.similarity + 0.0005);
+    high = (chosen.kept * held + slack) / (chosen.similarity - 0.0005);
+  }
+  for (const { tokens, whole, share } of progress) {
+    const done = whole ? tokens : tokens + cached;
+    low = Math.max(low, done / (share + 0.005));
+    if (share > 0.005) high = Math.min(high, done / (share - 0.005));
+  }
+  return low > 0 && high < Infinity && low <= high
+    ? { low: Math.floor(low), high: Math.ceil(high) }
+    : undefined;
+}
