@@ -4,7 +4,10 @@ import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
 import { estimate } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
-import { severityOf } from "../core/report/verdict";
+import { prescribe } from "../core/prescription/prescribe";
+import type { Prescriptions } from "../core/prescription/prescription";
+import { prescriptionLines } from "./prescriptionLines";
+import { otherRemedies, severityOf } from "../core/report/verdict";
 import { defaultPatience, totalText } from "../core/report/wait";
 import { count, say } from "../core/text";
 import { defaultPackTemplate } from "../core/tokens/pack";
@@ -98,28 +101,31 @@ export const addCheck: CliCommand = (program, context) => {
       );
       endProgress();
       await (await situation.counts?.())?.flush();
-      if (options.json) printJson(reportJson(report));
-      else printLines(reportLines(report));
+      const prescriptions = prescribe(report, situation);
+      if (options.json) printJson(reportJson(report, prescriptions));
+      else printLines(reportLines(report, prescriptions));
       const late = options.patience !== undefined && report.wait.beyondPatience === true;
       if (late || severityOf(report.verdict) === "bad") context.finish(exitCode.no);
     });
 };
 
 /** The contract of `check --json`: the report, with unknown parts as `{known: false, why, remedy}`. */
-function reportJson(report: GaugeReport): object {
+function reportJson(report: GaugeReport, { offered, impossible }: Prescriptions): object {
   return {
     ...report,
     tokens: countJson(report.tokens),
     server: flat(report.server),
     model: flat(report.model),
     memory: flat(report.memory),
+    prescriptions: offered,
+    impossible,
     warnings: crashWarnings(report),
   };
 }
 
 const flat = <T>(part: Known<T>): object => (part.known ? { known: true, ...part.value } : part);
 
-function reportLines(report: GaugeReport): string[] {
+function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[] {
   const { verdict, acceptance, tokens } = report;
   const { files, packing, template } = acceptance.parts;
   const memory = valueOf(report.memory);
@@ -127,7 +133,7 @@ function reportLines(report: GaugeReport): string[] {
   return [
     formatText(verdict.sentence),
     ...verdict.reasons.map((reason) => `- ${formatText(reason)}`),
-    ...verdict.remedies.map((step) => `→ ${formatText(step)}`),
+    ...otherRemedies(verdict, prescriptions.offered.length > 0).map((step) => `→ ${formatText(step)}`),
     ...crashWarnings(report).map((warning) => `! ${formatText(warning)}`),
     `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}`,
     formatText(say`${count(tokens.files.length)} file[s], ${count(tokens.skipped.length)} skipped`),
@@ -137,5 +143,6 @@ function reportLines(report: GaugeReport): string[] {
     ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
     ...(total === undefined ? [] : [formatText(total)]),
     ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),
+    ...prescriptionLines(prescriptions),
   ];
 }

@@ -154,7 +154,8 @@ export function sampleReport(changes: Changes = {}): GaugeReport {
     ...changed,
   };
   const wait = waitOf({ ...parts, ...(patienceSeconds !== undefined && { patienceSeconds }) });
-  return { ...parts, wait, limit: limitOf(parts.acceptance), verdict: judge({ ...parts, wait }) };
+  const limit = limitOf(parts.acceptance);
+  return { ...parts, wait, limit, verdict: judge({ ...parts, limit, wait }) };
 }
 
 function limitOf({ nCtxPerSlot }: AcceptanceReport): GaugeReport["limit"] {

@@ -52,7 +52,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["memory/devices", "memory/overrides", "memory", "memory/graph", "memory/projector", "memory/budget"],
     ...["monitor", "llamaBench", "bench", "logs/reading", "conversation", "history", "preset", "logs"],
     ...["ladder/plan", "ladder/prompt", "ladder/score", "ladder/diagnosis", "ladder/report"],
-    ...["report", "protocol"],
+    ...["report", "prescription", "protocol"],
   ],
   node: [
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],

@@ -7,6 +7,8 @@ import type { SlotContext } from "../launch/slotContext";
 /** What one request may hold, and who else may be in the way. */
 export interface RequestLimit {
   readonly nCtxPerSlot: number;
+  /** No option but YaRN or `--override-kv` makes it larger than that; absent where nobody said. */
+  readonly trainingContext?: number;
   /** "reported" by the running server, "computed" from launch options. */
   readonly provenance: "reported" | "computed";
   readonly slots: number;
@@ -38,6 +40,7 @@ export function limitOfServer(facts: ServerFacts, launch?: SlotContext): Request
   const told = busy.every((slot) => slot.tokens !== undefined);
   return {
     nCtxPerSlot: facts.nCtxPerSlot,
+    ...(facts.model.nCtxTrain !== undefined && { trainingContext: facts.model.nCtxTrain }),
     provenance: "reported",
     slots: facts.totalSlots,
     ...(launch && { unified: launch.unified, poolCells: launch.nCtxSeq }),
@@ -52,6 +55,7 @@ export function limitOfServer(facts: ServerFacts, launch?: SlotContext): Request
 export function limitOfLaunch(context: SlotContext): RequestLimit {
   return {
     nCtxPerSlot: context.nCtxPerSlot,
+    trainingContext: context.trainingContext,
     provenance: "computed",
     slots: context.slots,
     unified: context.unified,

@@ -15,6 +15,10 @@ export const changeFields = [
   "flashAttn",
   "gpuLayers",
   "nCpuMoe",
+  "kvUnified",
+  "kvUnifiedPerSlot",
+  "ropeScaling",
+  "ropeScale",
 ] as const;
 
 export type ChangeField = (typeof changeFields)[number];
@@ -29,6 +33,10 @@ export const changeFlags: Record<ChangeField, readonly [short: string, long: str
   flashAttn: ["-fa", "--flash-attn"],
   gpuLayers: ["-ngl", "--n-gpu-layers"],
   nCpuMoe: ["-ncmoe", "--n-cpu-moe"],
+  kvUnified: ["-kvu", "--kv-unified"],
+  kvUnifiedPerSlot: ["--kv-unified-per-slot", "--kv-unified-per-slot"],
+  ropeScaling: ["--rope-scaling", "--rope-scaling"],
+  ropeScale: ["--rope-scale", "--rope-scale"],
 };
 
 export const flashChoices: readonly FlashAttn[] = ["auto", "on", "off"];
@@ -43,7 +51,9 @@ export function changedOptions(change: LaunchChange): readonly (readonly [Change
 
 /** The arguments that make the change: `-c 65536 -ctk q8_0`. */
 export function changeArguments(change: LaunchChange): readonly string[] {
-  return changedOptions(change).flatMap(([field, value]) => [changeFlags[field][0], value]);
+  return changedOptions(change).flatMap(([field, value]) =>
+    change[field] === true ? [changeFlags[field][0]] : [changeFlags[field][0], value],
+  );
 }
 
 /** A command line with the change made: what it said of the same options before is gone. */
@@ -66,10 +76,9 @@ export function argumentsWithChange(argv: readonly string[], change: LaunchChang
 /** A change as it came from outside; undefined where any part of it is none of ours. */
 export function readChange(value: unknown): LaunchChange | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const change: Record<string, number | string> = {};
+  const change: Record<string, number | string | boolean> = {};
   for (const [field, its] of Object.entries(value) as [string, unknown][]) {
-    if (!isChangeField(field) || (typeof its !== "number" && typeof its !== "string")) return undefined;
-    if (!accepts[field](its)) return undefined;
+    if (!isChangeField(field) || !accepts[field](its)) return undefined;
     change[field] = its;
   }
   return change;
@@ -78,19 +87,25 @@ export function readChange(value: unknown): LaunchChange | undefined {
 const isChangeField = (field: string): field is ChangeField =>
   (changeFields as readonly string[]).includes(field);
 
+type Plain = number | string | boolean;
+
 const within =
   (low: number, high: number) =>
-  (value: unknown): boolean =>
+  (value: unknown): value is Plain =>
     typeof value === "number" && Number.isSafeInteger(value) && value >= low && value <= high;
-const isCacheType = (value: unknown): boolean => typeof value === "string" && cacheTypes.has(value);
+const isCacheType = (value: unknown): value is Plain => typeof value === "string" && cacheTypes.has(value);
 
-const accepts: Record<ChangeField, (value: unknown) => boolean> = {
+const accepts: Record<ChangeField, (value: unknown) => value is Plain> = {
   ctxSize: within(1, 2 ** 30),
   cacheTypeK: isCacheType,
   cacheTypeV: isCacheType,
   parallel: within(1, 256),
   ubatchSize: within(1, 2 ** 16),
-  flashAttn: (value) => flashChoices.some((choice) => choice === value),
+  flashAttn: (value): value is Plain => flashChoices.some((choice) => choice === value),
   gpuLayers: within(0, 10_000),
   nCpuMoe: within(0, 10_000),
+  kvUnified: (value): value is Plain => value === true,
+  kvUnifiedPerSlot: within(1, 2 ** 30),
+  ropeScaling: (value): value is Plain => value === "yarn",
+  ropeScale: (value): value is Plain => typeof value === "number" && value >= 1 && value <= 1000,
 };

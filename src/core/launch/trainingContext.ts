@@ -54,3 +54,13 @@ function overridden({ overrideKv = [] }: LaunchOptions, trained: TrainedContext)
   }
   return { contextLength, ...(rope && { rope }) };
 }
+/** The factor of `--rope-scale` that makes YaRN's limit hold so many tokens; undefined where nothing is known to extend. */
+export function yarnFactorFor(
+  tokens: number,
+  options: LaunchOptions,
+  trained: TrainedContext,
+): number | undefined {
+  const { contextLength, rope } = overridden(options, trained);
+  const original = positive(options.yarnOrigCtx) ?? positive(rope?.originalContext) ?? contextLength;
+  return original === 0 || rope === undefined ? undefined : Math.ceil(tokens / original);
+}

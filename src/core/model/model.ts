@@ -74,6 +74,8 @@ export interface RopeScaling {
   /** How many times the context is extended; absent: 1. */
   readonly factor?: number;
   readonly originalContext?: number;
+  /** The header speaks of a rotary position encoding at all. */
+  readonly rotates?: boolean;
 }
 
 /** What a model's header says about the positions it was trained on. */

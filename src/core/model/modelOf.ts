@@ -94,7 +94,10 @@ function ropeScalingOf(meta: Metadata): RopeScaling {
   const type = meta.text(`${meta.architecture}.rope.scaling.type`);
   const factor = meta.number("rope.scaling.factor") ?? meta.number("rope.scale_linear");
   const originalContext = meta.integer("rope.scaling.original_context_length");
+  const rotates =
+    meta.number("rope.freq_base") !== undefined || meta.integer("rope.dimension_count") !== undefined;
   return {
+    rotates,
     ...(type !== undefined && { type }),
     ...(factor !== undefined && { factor }),
     ...(originalContext !== undefined && { originalContext }),

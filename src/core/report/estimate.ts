@@ -135,7 +135,7 @@ async function chooseTemplate(
 }
 
 /** What one request may hold: as the server reports it, else as the launch options and the header say. */
-function requestLimit({ server, model, launch }: Situation): Known<RequestLimit> {
+function requestLimit({ server, model, launch, memory }: Situation): Known<RequestLimit> {
   const trained = valueOf(model);
   if (server.known) {
     const { facts } = server.value;
@@ -150,7 +150,10 @@ function requestLimit({ server, model, launch }: Situation): Known<RequestLimit>
       server.remedy,
     );
   }
-  return known(limitOfLaunch(slotContext(launch, trained)));
+  const planned = limitOfLaunch(slotContext(launch, trained));
+  // -fit may reduce a context that was not asked for
+  const fitted = valueOf(memory)?.context.nCtxPerSlot ?? Infinity;
+  return known({ ...planned, nCtxPerSlot: Math.min(planned.nCtxPerSlot, fitted) });
 }
 
 /** What can be tried; nothing where there is no model to try it on. */

@@ -70,7 +70,7 @@ export function judgement(input: JudgementInput): Judgement {
     ...(curve && keeping && { second: secondQuestion(keeping, curve, tokens) }),
     limit,
     notes,
-    verdict: judge({ acceptance: accepted, server, memory, prefill, wait }),
+    verdict: judge({ acceptance: accepted, limit, server, memory, prefill, wait }),
   };
 }
 

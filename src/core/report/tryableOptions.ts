@@ -1,13 +1,15 @@
 import { contextPlan } from "../memory/contextPlan";
 import { isHost } from "../memory/devices/memoryDevice";
 import type { MemoryReport } from "../memory/budget/memoryReport";
-import type { ChangeField } from "../launch/launchChange";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Model } from "../model/model";
 
+/** What has a choice of values whatever the machine. */
+type KnobField = "ctxSize" | "cacheTypeK" | "cacheTypeV" | "parallel" | "ubatchSize" | "flashAttn";
+
 /** The launch options a reader can try on a report: how each stands, and what it can be. */
 export interface TryableOptions {
-  readonly now: Readonly<Record<Exclude<ChangeField, "gpuLayers" | "nCpuMoe">, string>>;
+  readonly now: Readonly<Record<KnobField, string>>;
   /** `-c` in ascending order, the present one among them. */
   readonly contexts: readonly number[];
   readonly ubatches: readonly number[];

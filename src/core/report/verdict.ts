@@ -1,3 +1,4 @@
+import type { RequestLimit } from "../acceptance/acceptance";
 import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
 import { valueOf, type Known } from "../known";
@@ -9,6 +10,7 @@ import type { Wait } from "./wait";
 
 export interface VerdictInputs {
   readonly acceptance: AcceptanceReport;
+  readonly limit: Known<RequestLimit>;
   readonly server: Known<ServerFacts>;
   readonly memory: Known<MemoryReport>;
   readonly prefill: Prediction;
@@ -112,17 +114,32 @@ function memoryReasons({ server, memory }: VerdictInputs): readonly Text[] {
   return server.known ? [] : (valueOf(memory)?.warnings ?? []).map((warning) => warning.message);
 }
 
+const largerContext = say`Exclude files, or start llama-server with a larger -c (or fewer -np slots).`;
+const general: Readonly<Partial<Record<VerdictKind, Text>>> = {
+  exceedsContext: largerContext,
+  tight: largerContext,
+  exceedsMemory: say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`,
+  slow: say`Exclude files to wait less.`,
+};
+
+const beyondTraining = (trained: number): Text =>
+  say`Exclude files: the model was trained for ${count(trained)} token[s], and a larger -c does not give one request more.`;
+
+/** What is left to say beside concrete changes. */
+export function otherRemedies({ kind, remedies: all }: Verdict, concrete: boolean): readonly Text[] {
+  const told = [general[kind]?.text, beyondTraining(0).text];
+  return concrete ? all.filter(({ text }) => !told.includes(text)) : all;
+}
+
 function remedies(
   kind: VerdictKind,
-  { acceptance, server, memory, prefill }: VerdictInputs,
+  { acceptance, limit, server, memory, prefill }: VerdictInputs,
 ): readonly Text[] {
   const steps: Text[] = [];
-  if (kind === "exceedsContext" || kind === "tight") {
-    steps.push(say`Exclude files, or start llama-server with a larger -c (or fewer -np slots).`);
-  }
-  if (kind === "exceedsMemory")
-    steps.push(say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`);
-  if (kind === "slow") steps.push(say`Exclude files to wait less.`);
+  const trained = valueOf(limit)?.trainingContext ?? 0;
+  const beyond = kind === "exceedsContext" && trained > 0 && acceptance.promptTokens >= trained;
+  const first = beyond ? beyondTraining(trained) : general[kind];
+  if (first !== undefined) steps.push(first);
   if (!server.known && acceptance.nCtxPerSlot === null) steps.push(server.remedy);
   if (!memory.known && !server.known) steps.push(memory.remedy);
   if (!prefill.known && kind !== "exceedsContext") steps.push(prefill.reason);

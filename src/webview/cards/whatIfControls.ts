@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import {
   changeFields,
   changeFlags,
-  changedOptions,
+  changeArguments,
   flashChoices,
   type ChangeField,
   type LaunchChange,
@@ -41,7 +41,7 @@ export function whatIfNotice(view: View): TemplateResult | typeof nothing {
   const { whatIf } = view.model;
   if (whatIf === undefined) return nothing;
   const { words, post } = view;
-  const flags = changedOptions(whatIf.change).map(([field, value]) => `${changeFlags[field][0]} ${value}`);
+  const flags = changeArguments(whatIf.change);
   const running = whatIf.report.server.known;
   return html`<div class="notice what-if" role="status">
     <div>

@@ -2,7 +2,7 @@ import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
 import { contextTable, type ContextTable } from "./contextTable";
 import type { MemoryDevice } from "../devices/memoryDevice";
-import { maxContext, type MaxContext } from "./maxContext";
+import { largestContext, maxContext, type MaxContext } from "./maxContext";
 import { memoryBudget } from "./memoryBudget";
 import type { BudgetSettings } from "./breakdown";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "./memoryReport";
@@ -12,8 +12,10 @@ import { probedBudget, type ProbeCorrection } from "./fitParams";
 export interface Budgets {
   of(launch: LaunchOptions): MemoryReport;
   table(launch: LaunchOptions): ContextTable;
-  /** The largest `-c` that fits. */
+  /** The largest `-c` that fits, also by KV types. */
   largest(launch: LaunchOptions): MaxContext;
+  /** The largest `-c` that fits with these options; 0: none. */
+  largestContext(launch: LaunchOptions): number;
 }
 
 export interface BudgetBasis {
@@ -48,5 +50,6 @@ export function budgets({ model, devices, settings, probed, logged, warnings = [
     },
     table: (launch) => contextTable(model, launch, devices, settings),
     largest: (launch) => maxContext(model, launch, devices, settings),
+    largestContext: (launch) => largestContext(model, launch, devices, settings).nCtx,
   };
 }

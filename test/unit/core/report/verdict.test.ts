@@ -42,8 +42,15 @@ const memory = (verdict: MemoryVerdict): MemoryReport => ({
   warnings: [],
 });
 
+const limited = (trainingContext: number): VerdictInputs["limit"] =>
+  known({
+    ...{ nCtxPerSlot: 32_512, trainingContext, provenance: "reported", slots: 1 },
+    ...{ busySlots: 0, sleeping: false, fitMayReduce: false },
+  });
+
 const inputs: VerdictInputs = {
   acceptance,
+  limit: limited(262_144),
   server: known(server),
   memory: unknown(say`no model`, say`Choose a model.`),
   prefill: { known: false, reason: say`Run a depth probe.` },
@@ -120,6 +127,16 @@ describe("verdict", () => {
     expect(readBy("b9477", 299)).toBe("");
     expect(readBy("b9478")).toMatch(/^Stream the answer.*17\.6 min.*Node\.js \(300 s\)/);
     expect(readBy("b9478")).not.toContain("Cline");
+  });
+
+  it("does not advise a larger -c where the model was trained for less than the prompt", () => {
+    const beyond = { ...acceptance, accepted: false, promptTokens: 40_000 };
+    const steps = (trained: number): string =>
+      judge({ ...inputs, acceptance: beyond, limit: limited(trained) })
+        .remedies.map((step) => formatText(step))
+        .join();
+    expect(steps(262_144)).toContain("start llama-server with a larger -c");
+    expect(steps(32_768)).toContain("a larger -c does not give one request more");
   });
 
   it("is tight when the answer has less room than wanted", () => {
