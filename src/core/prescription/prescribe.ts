@@ -118,7 +118,6 @@ function stepsFor(setup: Setup): {
     else others.push(yarn);
   }
   const withContext = completed(setup, [...others, context]) ?? {};
-  others.push(...slotSteps(setup), ...kvSteps(setup), ...ubatchSteps(setup));
   const holds =
     (base: LaunchChange) =>
     (change: LaunchChange): boolean => {
@@ -126,7 +125,8 @@ function stepsFor(setup: Setup): {
       return judged !== undefined && settled(judged);
     };
   const offload = [...offloadSteps(setup, holds({})), ...offloadSteps(setup, holds(withContext))];
-  const steps = [context, ...others, ...unique(offload)].sort((a, b) => a.weight - b.weight);
+  const memory = [...slotSteps(setup), ...kvSteps(setup), ...ubatchSteps(setup), ...unique(offload)];
+  const steps = [context, ...others, ...memory].sort((a, b) => a.weight - b.weight);
   return { steps, impossible };
 }
 
