@@ -9,7 +9,7 @@ import { UserError } from "../core/userError";
 import type { BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
 import { findLlamaProgram, type LlamaProgramName } from "../node/machine/llamaPrograms";
 import { isThere } from "../node/reading/isThere";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import type { HistoryStore } from "./historyStore";
 import { benchProbeAndRemember } from "./probe";
 

@@ -10,7 +10,7 @@ import { packText, type PackTemplate } from "../core/tokens/pack";
 import { globalExcludesFile } from "../node/files/gitChanges";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import { SharedWork } from "../node/waiting/sharedWork";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import { benchProbe } from "./benchSetup";
 import { Caches } from "./caches";
 import { HistoryStore } from "./historyStore";

@@ -21,7 +21,7 @@ import { explainLog } from "../core/logs/explainLog";
 import type { Situation } from "../core/report/situation";
 import { earlierOf, ladderId, LadderLibrary, type KeptLadder } from "../node/ladder/ladderLibrary";
 import { logTail } from "../node/llamaServer/serverStart";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import { HistoryStore } from "./historyStore";
 import { planHashOf, runLadder, type LadderRequest } from "./ladderRun";
 import { connected } from "./runningServer";

@@ -3,7 +3,7 @@ import type { GitChanges, GitScope } from "../core/tokens/gitScope";
 import { changedFiles, changesAsDiff } from "../node/files/gitChanges";
 import { findModels, type FoundModel } from "../node/gguf/modelFinder";
 import { lookAtMemory, watchMemory } from "../node/machine/watchMemory";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 
 /** What else is asked of this machine: model files, memory, git. */
 export class Machine {

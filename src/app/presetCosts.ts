@@ -11,7 +11,7 @@ import { UserError } from "../core/userError";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { cachedModelFile, cachedRepositories } from "../node/gguf/hubCache";
 import { budgetDevices, measureMemory } from "../node/machine/measureMemory";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import { HistoryStore } from "./historyStore";
 import { launchWith } from "./launchArguments";
 

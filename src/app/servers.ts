@@ -2,7 +2,7 @@ import { sourceText } from "../core/servers/serverAddresses";
 import { count, say, type Text } from "../core/text";
 import { offeredModels } from "../node/llamaServer/offeredModels";
 import { discoverServer, type DiscoveryOptions } from "../node/llamaServer/serverDiscovery";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import { lockedServerIn, type ServerSetup } from "./runningServer";
 
 export type ServersHost = Pick<

@@ -24,7 +24,7 @@ import { recordOfComparison, runComparison } from "../node/llamaBench/llamaBench
 import { measureFirstTokens } from "../node/llamaBench/llamaBenchProbe";
 import { readServerActivity } from "../node/llamaServer/serverActivity";
 import { sampleAgreement } from "./sampleAgreement";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 import { benchSetup, llamaProgram, type BenchSetup } from "./benchSetup";
 import { HistoryStore } from "./historyStore";
 import { besideBaseline, exportHistory, importRuns, recordBaseline } from "./measurements";

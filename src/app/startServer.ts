@@ -13,7 +13,7 @@ import {
   waitUntilReady,
 } from "../node/llamaServer/serverStart";
 import { findLlamaProgram } from "../node/machine/llamaPrograms";
-import type { AppHost } from "./app";
+import type { AppHost } from "./host";
 
 export interface ServerStartHost extends Pick<AppHost, "settings"> {
   /** Where the logs of servers lie that are started from this window. */

@@ -1,5 +1,5 @@
 import { Uri, workspace, type ExtensionContext } from "vscode";
-import type { AppHost } from "../app/app";
+import type { AppHost } from "../app/host";
 import type { OutputLog } from "./editor/outputLog";
 import type { SettingsStore } from "./editor/settingsStore";
 import type { Gauge } from "./estimate/gauge";

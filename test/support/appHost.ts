@@ -1,4 +1,4 @@
-import type { AppHost } from "../../src/app/app";
+import type { AppHost } from "../../src/app/host";
 import type { Settings } from "../../src/app/settings";
 import { sampleSettings } from "./sampleSettings";
 

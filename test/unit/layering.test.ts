@@ -129,6 +129,32 @@ function heightOf({ floor, room }: Place): number {
   return height < 0 ? Number.NaN : height;
 }
 
+function ownImports(file: string, text: string): string[] {
+  return importsOf(file, text)
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ specifier }) => `${path.resolve(path.dirname(file), specifier)}.ts`);
+}
+
+/** Files of one circle, each importing the next and the last the first; undefined where there is none. */
+function circleIn(importing: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const follow = (file: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(file)) return way.slice(way.indexOf(file));
+    if (done.has(file)) return undefined;
+    for (const next of importing.get(file) ?? []) {
+      const circle = follow(next, [...way, file]);
+      if (circle !== undefined) return circle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  for (const file of importing.keys()) {
+    const circle = follow(file, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
 describe("the walls of the house", () => {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -137,6 +163,21 @@ describe("the walls of the house", () => {
   it("has only arrows that go down", () => {
     expect(files.length).toBeGreaterThan(10);
     expect(files.flatMap((file) => wrongArrows(file, readFileSync(file, "utf8")))).toEqual([]);
+  });
+
+  it("has no files that import each other in a circle, also not for types", () => {
+    const importing = new Map(files.map((file) => [file, ownImports(file, readFileSync(file, "utf8"))]));
+    expect(circleIn(importing)?.map((file) => path.relative(src, file))).toBeUndefined();
+  });
+
+  it("finds a circle", () => {
+    const importing = new Map([
+      ["a", ["b", "c"]],
+      ["b", ["c"]],
+      ["c", ["d"]],
+      ["d", ["b"]],
+    ]);
+    expect(circleIn(importing)).toEqual(["b", "c", "d"]);
   });
 
   it("lists every room of every floor", () => {

@@ -1,5 +1,5 @@
 import { buildHas, buildNumber } from "../launch/builds";
-import type { Timespan } from "./wait";
+import type { Timespan } from "./timespan";
 
 /** A client that gives up where nothing has come for so long, unless its user has set another limit. */
 export interface ClientTimeout {

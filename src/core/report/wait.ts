@@ -4,13 +4,7 @@ import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
 import { count, say, seconds, type Text } from "../text";
 import { givingUp, type GivingUp } from "./clientTimeouts";
-
-/** Seconds, with the 80 % band. */
-export interface Timespan {
-  readonly seconds: number;
-  readonly lowSeconds: number;
-  readonly highSeconds: number;
-}
+import type { Timespan } from "./timespan";
 
 /** How long a request takes in all, held against what its user and its client wait. */
 export interface Wait {

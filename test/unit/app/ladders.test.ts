@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AttachedServer } from "../../../src/app/app";
+import type { AttachedServer } from "../../../src/app/host";
 import { HistoryStore } from "../../../src/app/historyStore";
 import { Ladders, runLadderAndRemember } from "../../../src/app/ladders";
 import { known } from "../../../src/core/known";
