@@ -10,18 +10,18 @@ export function benchArguments(options: LaunchOptions): readonly string[] {
 
 function modelArguments({ model, hfRepo, hfFile }: LaunchOptions): readonly string[] {
   if (model !== undefined) return ["-m", model];
-  return [...given("-hf", hfRepo), ...given("-hff", hfFile)];
+  return [...withFlag("-hf", hfRepo), ...withFlag("-hff", hfFile)];
 }
 
 /** What both programs write alike. */
 function plainSettings(options: LaunchOptions): readonly string[] {
   return [
-    ...given("-b", options.batchSize),
-    ...given("-ub", options.ubatchSize),
-    ...given("-fa", options.flashAttn),
-    ...given("-ctk", options.cacheTypeK),
-    ...given("-ctv", options.cacheTypeV),
-    ...given("-t", options.threads),
+    ...withFlag("-b", options.batchSize),
+    ...withFlag("-ub", options.ubatchSize),
+    ...withFlag("-fa", options.flashAttn),
+    ...withFlag("-ctk", options.cacheTypeK),
+    ...withFlag("-ctv", options.cacheTypeV),
+    ...withFlag("-t", options.threads),
   ];
 }
 
@@ -29,14 +29,17 @@ function settingArguments(options: LaunchOptions): readonly string[] {
   const { gpuLayers, kvOffload, opOffload, overrideTensor, tensorSplit, devices } = options;
   return [
     ...plainSettings(options),
-    ...given("-ngl", typeof gpuLayers === "number" ? gpuLayers : gpuLayers === "all" ? 999 : undefined),
-    ...given("-ncmoe", options.cpuMoe === true ? 999 : options.nCpuMoe),
-    ...given("-sm", options.splitMode),
-    ...given("-mg", options.mainGpu),
-    ...given("-ts", tensorSplit?.join("/")),
-    ...given("-dev", devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join("/")),
-    ...given("-rpc", options.rpc?.join(",")),
-    ...given("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(";")),
+    ...withFlag("-ngl", typeof gpuLayers === "number" ? gpuLayers : gpuLayers === "all" ? 999 : undefined),
+    ...withFlag("-ncmoe", options.cpuMoe === true ? 999 : options.nCpuMoe),
+    ...withFlag("-sm", options.splitMode),
+    ...withFlag("-mg", options.mainGpu),
+    ...withFlag("-ts", tensorSplit?.join("/")),
+    ...withFlag(
+      "-dev",
+      devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join("/"),
+    ),
+    ...withFlag("-rpc", options.rpc?.join(",")),
+    ...withFlag("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(";")),
     ...(kvOffload === false ? ["-nkvo", "1"] : []),
     ...(opOffload === false ? ["-nopo", "1"] : []),
   ];
@@ -51,20 +54,23 @@ export function serverArguments(options: LaunchOptions, context: number): readon
     ...modelArguments(options),
     ...["-c", String(context), "-np", "1"],
     ...plainSettings(options),
-    ...given("-ngl", gpuLayers),
-    ...(options.cpuMoe === true ? ["-cmoe"] : given("-ncmoe", options.nCpuMoe)),
-    ...given("-sm", options.splitMode),
-    ...given("-mg", options.mainGpu),
-    ...given("-ts", tensorSplit?.join(",")),
-    ...given("-dev", devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join(",")),
-    ...given("--rpc", options.rpc?.join(",")),
-    ...given("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(",")),
+    ...withFlag("-ngl", gpuLayers),
+    ...(options.cpuMoe === true ? ["-cmoe"] : withFlag("-ncmoe", options.nCpuMoe)),
+    ...withFlag("-sm", options.splitMode),
+    ...withFlag("-mg", options.mainGpu),
+    ...withFlag("-ts", tensorSplit?.join(",")),
+    ...withFlag(
+      "-dev",
+      devices === undefined ? undefined : devices.length === 0 ? "none" : devices.join(","),
+    ),
+    ...withFlag("--rpc", options.rpc?.join(",")),
+    ...withFlag("-ot", overrideTensor?.map(({ pattern, buffer }) => `${pattern}=${buffer}`).join(",")),
     ...(kvOffload === false ? ["-nkvo"] : []),
     ...(opOffload === false ? ["--no-op-offload"] : []),
   ];
 }
 
-function given(flag: string, value: string | number | undefined): readonly string[] {
+function withFlag(flag: string, value: string | number | undefined): readonly string[] {
   return value === undefined || value === "" ? [] : [flag, String(value)];
 }
 

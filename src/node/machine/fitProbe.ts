@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import { isHost, type MemoryDevice } from "../../core/memory/devices/memoryDevice";
 import type { BudgetSettings } from "../../core/memory/budget/breakdown";
@@ -72,17 +72,8 @@ export async function fitPrint(
   args: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly FitPrintRow[]> {
-  const result = await execa(program, args, {
-    reject: false,
-    timeout,
-    maxBuffer: maxOutput,
-    cancelSignal: signal,
-    forceKillAfterDelay: 1000,
-    stdin: "ignore",
-    env: withoutLlamaArguments(),
-    extendEnv: false,
-  });
-  signal.throwIfAborted();
+  const limits = { milliseconds: timeout, maxBytes: maxOutput, environment: withoutLlamaArguments() };
+  const result = await runTool(program, args, limits, signal);
   const rows = result.exitCode === 0 ? parseFitPrint(result.stdout) : undefined;
   if (rows !== undefined) return rows;
   if (result.timedOut) {

@@ -1,4 +1,4 @@
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { MeasuredDevice } from "./measuredDevice";
 
 /**
@@ -10,14 +10,8 @@ export async function unifiedMemory(
   signal: AbortSignal,
   sysctl = "/usr/sbin/sysctl",
 ): Promise<readonly MeasuredDevice[]> {
-  const result = await execa(sysctl, ["-n", "iogpu.wired_limit_mb"], {
-    reject: false,
-    timeout: 2000,
-    cancelSignal: signal,
-    stdin: "ignore",
-  });
-  signal.throwIfAborted();
-  const limit = Number(result.stdout) * 2 ** 20;
+  const { stdout } = await runTool(sysctl, ["-n", "iogpu.wired_limit_mb"], { milliseconds: 2000 }, signal);
+  const limit = Number(stdout) * 2 ** 20;
   const usual = Math.floor(totalBytes * (totalBytes > 36 * 2 ** 30 ? 0.75 : 2 / 3));
   const usable = Number.isFinite(limit) && limit > 0 ? limit : usual;
   return [

@@ -1,4 +1,4 @@
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { MemoryDevice } from "../../core/memory/devices/memoryDevice";
 import { parseDeviceList, type ListedDevice } from "../../core/memory/devices/deviceList";
 import { say } from "../../core/text";
@@ -16,7 +16,7 @@ export interface MeasuredMemory {
   readonly silent: readonly string[];
 }
 
-const timeout = 10_000;
+const milliseconds = 10_000;
 
 /** Devices as the user's llama.cpp can use them: the authority on names and on what its backend may take. */
 export async function listDevices(
@@ -25,15 +25,7 @@ export async function listDevices(
   signal: AbortSignal,
 ): Promise<readonly ListedDevice[]> {
   const args = [...(rpc.length === 0 ? [] : ["--rpc", rpc.join(",")]), "--list-devices"];
-  const result = await execa(program, args, {
-    reject: false,
-    timeout,
-    maxBuffer: 2 ** 20,
-    cancelSignal: signal,
-    forceKillAfterDelay: 1000,
-    stdin: "ignore",
-  });
-  signal.throwIfAborted();
+  const result = await runTool(program, args, { milliseconds }, signal);
   const listed = parseDeviceList(result.stdout);
   if (result.exitCode === 0 && listed !== undefined) return listed;
   throw new UserError(

@@ -1,4 +1,4 @@
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { MeasuredDevice } from "./measuredDevice";
 
 /** Machine-readable in every language of the driver; sizes in MiB. */
@@ -34,16 +34,7 @@ export async function nvidiaDevices(
   signal: AbortSignal,
   { program = "nvidia-smi", timeout = 10_000 }: NvidiaTool = {},
 ): Promise<readonly MeasuredDevice[]> {
-  const result = await execa(program, nvidiaQuery, {
-    reject: false,
-    timeout,
-    maxBuffer: 2 ** 20,
-    cancelSignal: signal,
-    forceKillAfterDelay: 1000,
-    stdin: "ignore",
-    windowsHide: true,
-  });
-  signal.throwIfAborted();
+  const result = await runTool(program, nvidiaQuery, { milliseconds: timeout }, signal);
   if (result.code === "ENOENT") return [];
   const lines = result.stdout.split(/\r?\n/).filter((line) => line.trim() !== "");
   const devices = lines.flatMap((line) => parseNvidiaLine(line) ?? []);

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { LiveDevice, LiveMemory, ServerMemory } from "../../core/memory/devices/liveMemory";
 import { hostMemory } from "./hostMemory";
 import { linuxDevices, type LinuxDevice, type LinuxRoots } from "./linuxDevices";
@@ -150,11 +150,8 @@ async function residentOfLinux(pid: number, proc = "/proc"): Promise<number | un
 }
 
 async function residentOfPs(pid: number, signal: AbortSignal): Promise<number | undefined> {
-  const { stdout } = await execa("ps", ["-o", "rss=", "-p", String(pid)], {
-    reject: false,
-    timeout: 5000,
-    cancelSignal: signal,
-    stdin: "ignore",
-  });
-  return /^\s*\d+\s*$/.test(stdout) ? Number(stdout) * 1024 : undefined;
+  const limits = { milliseconds: 5000 };
+  // who stops looking is told nothing
+  const run = await runTool("ps", ["-o", "rss=", "-p", String(pid)], limits, signal).catch(() => undefined);
+  return run !== undefined && /^\s*\d+\s*$/.test(run.stdout) ? Number(run.stdout) * 1024 : undefined;
 }

@@ -1,6 +1,6 @@
 import os from "node:os";
 import path from "node:path";
-import { execa } from "execa";
+import { runTool } from "../process/runTool";
 import type { ProcessUse, SystemSnapshot } from "../../core/monitor/systemSnapshot";
 
 /** macOS: the difference of two `ps` readings; its percent column is an average over a minute and no use here. */
@@ -19,14 +19,7 @@ export async function psSnapshot(signal: AbortSignal): Promise<SystemSnapshot> {
 }
 
 async function output(file: string, args: readonly string[], signal: AbortSignal): Promise<string> {
-  const result = await execa(file, args, {
-    reject: false,
-    timeout: 5000,
-    maxBuffer: 4e6,
-    cancelSignal: signal,
-  });
-  signal.throwIfAborted();
-  return result.stdout;
+  return (await runTool(file, args, { milliseconds: 5000, maxBytes: 4e6 }, signal)).stdout;
 }
 
 /** Lines of `pid ppid [[dd-]hh:]mm:ss[.cc] command`. */

@@ -1,3 +1,4 @@
+import { given } from "../../given";
 import type { DeviceBytes, LoggedContext, LoggedKvCache, LoggedRecurrentState } from "./logFacts";
 import { parseMebibytes } from "./logLine";
 
@@ -95,7 +96,7 @@ export class ContextReader {
       word("type_k"),
       word("type_v"),
     ];
-    this.oldKv = defined({ cells, layers, typeK, typeV });
+    this.oldKv = given({ cells, layers, typeK, typeV });
   }
 
   /** `size = 512.00 MiB ( 8192 cells, 16 layers, 4/1 seqs), K (f16): …`, or the older `KV self size = …`. */
@@ -109,7 +110,7 @@ export class ContextReader {
     const name = this.kv.some(({ cache }) => cache === this.cacheName)
       ? `${this.cacheName} ${this.kv.length + 1}`
       : this.cacheName;
-    const numbers = defined({
+    const numbers = given({
       cells: shape === null ? (this.oldKv.cells ?? this.settings.nCtx) : Number(shape[1]),
       layers: shape === null ? this.oldKv.layers : Number(shape[2]),
       sequences: shape === null ? undefined : Number(shape[3]),
@@ -117,7 +118,7 @@ export class ContextReader {
       kBytes: k,
       vBytes: v,
     });
-    const types = defined({ typeK: typeK ?? this.oldKv.typeK, typeV: typeV ?? this.oldKv.typeV });
+    const types = given({ typeK: typeK ?? this.oldKv.typeK, typeV: typeV ?? this.oldKv.typeV });
     this.kv.push({ cache: name, bytes: whole, ...numbers, ...types, devices: this.kvDevices });
     this.kvDevices = [];
     this.cacheName = "full";
@@ -145,11 +146,4 @@ function part(text: string, name: "K" | "V"): [type: string | undefined, bytes: 
 
 function entries(map: ReadonlyMap<string, number>): DeviceBytes[] {
   return [...map].map(([device, bytes]) => ({ device, bytes }));
-}
-
-/** The object without its undefined values. */
-export function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 }

@@ -1,7 +1,8 @@
+import { given } from "../../given";
 import { joinCommandLine } from "../../scripts/joinCommandLine";
 import { maskSecrets } from "../../launch/maskSecrets";
 import { splitCommandLine } from "../../scripts/splitCommandLine";
-import { ContextReader, defined } from "./contextReader";
+import { ContextReader } from "./contextReader";
 import type { LoggedBreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
 import { parseMebibytes, type LogLine } from "./logLine";
 
@@ -29,12 +30,12 @@ export class FactReader {
 
   result(): LogFacts {
     return {
-      ...defined({ build: this.build, commandLine: this.commandLine, url: this.url }),
+      ...given({ build: this.build, commandLine: this.commandLine, url: this.url }),
       ...(this.faAllQuants ? { faAllQuants: true } : {}),
       devices: [...this.devices.values()],
       ...(Object.keys(this.model).length === 0 ? {} : { model: this.model }),
       weights: [...this.weights].map(([device, bytes]) => ({ device, bytes })),
-      ...defined({ offloadedLayers: this.offloadedLayers, slots: this.slots, fitContext: this.fitContext }),
+      ...given({ offloadedLayers: this.offloadedLayers, slots: this.slots, fitContext: this.fitContext }),
       contexts: this.contexts.map((context) => context.result()),
       breakdown: this.breakdown,
       loaded: this.loaded,
@@ -91,7 +92,7 @@ export class FactReader {
     if (loading !== null && !this.drafting) {
       const path = loading[1] ?? loading[2];
       if (loading[1] !== undefined || this.loaded) this.startLoad();
-      this.model = { ...this.model, ...defined({ path }) };
+      this.model = { ...this.model, ...given({ path }) };
     }
     if (/creating (?:MTP )?draft context|loading draft model/.test(text)) this.drafting = true;
     const offloaded = /offloaded (\d+)\/(\d+) layers to GPU/.exec(text);
@@ -105,7 +106,7 @@ export class FactReader {
       const [, count, nCtx, unified] = slots;
       this.slots = {
         count: Number(count),
-        ...defined({ nCtx: nCtx && Number(nCtx), unified: unified && unified === "true" }),
+        ...given({ nCtx: nCtx && Number(nCtx), unified: unified && unified === "true" }),
       } as LogFacts["slots"];
     }
     const slot = /new slot,? (?:n_ctx|n_ctx_slot) = (\d+)/.exec(text)?.[1];
@@ -138,7 +139,7 @@ export class FactReader {
     if (cuda !== null && !this.devices.has(`CUDA${cuda[1] ?? ""}`)) {
       const name = `CUDA${cuda[1] ?? ""}`;
       const totalBytes = cuda[3] === undefined ? undefined : parseMebibytes(cuda[3]);
-      this.devices.set(name, { name, description: cuda[2] ?? "", ...defined({ totalBytes }) });
+      this.devices.set(name, { name, description: cuda[2] ?? "", ...given({ totalBytes }) });
     }
   }
 
@@ -203,8 +204,8 @@ export class FactReader {
       "general.name": { name: value },
       "file type": { quantisation: value },
       "model ftype": { quantisation: value },
-      "file size": defined({ fileBytes: bytes }),
-      "model size": defined({ fileBytes: bytes }),
+      "file size": given({ fileBytes: bytes }),
+      "model size": given({ fileBytes: bytes }),
       "model params": { parameters: value },
     };
     const numbers: Readonly<Record<string, keyof LoggedModel>> = {
@@ -245,12 +246,12 @@ export class FactReader {
     const [, device = "", total, free, self = "", model = "", context = "", compute = "", rest] = row;
     this.breakdown.push({
       device: device.replace(/ \(.*\)$/, ""),
-      ...defined({ totalBytes: total && parseMebibytes(total), freeBytes: free && parseMebibytes(free) }),
+      ...given({ totalBytes: total && parseMebibytes(total), freeBytes: free && parseMebibytes(free) }),
       selfBytes: parseMebibytes(self),
       modelBytes: parseMebibytes(model),
       contextBytes: parseMebibytes(context),
       computeBytes: parseMebibytes(compute),
-      ...defined({ unaccountedBytes: rest && parseMebibytes(rest) }),
+      ...given({ unaccountedBytes: rest && parseMebibytes(rest) }),
     } as LoggedBreakdownRow);
   }
 

@@ -1,3 +1,4 @@
+import { given } from "../../given";
 import { cacheTypes } from "../../model/ggmlTypes";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import type { Model } from "../../model/model";
@@ -125,11 +126,16 @@ function draftModelRows(
   const own: LaunchOptions = {
     ctxSize: plan.slot.nCtx,
     fit: false,
-    ...given({ parallel, kvUnified, batchSize, flashAttn, kvOffload, opOffload, mainGpu }),
-    ...given({ splitMode: options.splitMode, tensorSplit: options.tensorSplit }),
-    ...given({ ubatchSize: (specDraftNUbatch ?? 0) > 0 ? specDraftNUbatch : ubatchSize }),
-    ...given({ cacheTypeK: specDraftTypeK, cacheTypeV: specDraftTypeV, gpuLayers: specDraftNgl }),
-    ...given({ devices: specDraftDevices ?? options.devices }),
+    ...given({
+      ...{ parallel, kvUnified, batchSize, flashAttn, kvOffload, opOffload, mainGpu },
+      splitMode: options.splitMode,
+      tensorSplit: options.tensorSplit,
+      ubatchSize: (specDraftNUbatch ?? 0) > 0 ? specDraftNUbatch : ubatchSize,
+      cacheTypeK: specDraftTypeK,
+      cacheTypeV: specDraftTypeV,
+      gpuLayers: specDraftNgl,
+      devices: specDraftDevices ?? options.devices,
+    }),
   };
   const parts = breakdown(draft, own, devices, settings);
   if (!readsFeatures(draft)) return parts.rows;
@@ -139,13 +145,6 @@ function draftModelRows(
   return parts.rows.map((row) =>
     row.name === name && row.compute.bytes < logits ? { ...row, compute: exactly(logits) } : row,
   );
-}
-
-/** Without what was not given. */
-function given(options: {
-  readonly [K in keyof LaunchOptions]: LaunchOptions[K] | undefined;
-}): LaunchOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
 function together(own: ByteEstimate, beside: BreakdownRow | undefined): ByteEstimate {
