@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
  *   passed: number, failed: number, skipped: number,
  *   failures?: readonly Failure[],
  *   retried?: readonly string[],           tests that failed at first and passed when they were run once more
+ *   times?: Readonly<Record<string, number>>,   seconds that each of its files took
  *   cpuSeconds?: number,                   what it and everything it started has used of the processors, where that can be told
  * }} Counts
  * @typedef {{

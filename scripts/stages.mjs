@@ -23,10 +23,11 @@ const describe = ({ passed, failed, skipped }) => `${passed} passed, ${failed} f
  *   limitMs?: number,
  *   atOnce?: number,                                                         stages, where they cannot see each other
  * }} [options]
+ * @returns {Promise<Readonly<Record<string, Counts>>>}
  */
 export async function runStages(root, stages, options = {}) {
   const { ready = () => Promise.resolve(), before = Promise.resolve({}) } = options;
-  const { limitMs = 20 * 60_000, atOnce = cores() } = options;
+  const { limitMs = 20 * 60_000, atOnce = byCores() } = options;
   const start = Date.now();
   const temporary = temporaryFolder();
   const names = Object.keys(stages);
@@ -59,6 +60,7 @@ export async function runStages(root, stages, options = {}) {
   await inTurn(alone, { atOnce: 1, ready, run });
   say(`\n=== all stages, ${seconds(start)}`);
   process.exitCode = summary([...others, ...names.map((name) => [name, rows[name]])]);
+  return Object.fromEntries(names.map((name) => [name, rows[name].counts]));
 }
 
 /** So many at once: always the first of those that are ready. */
@@ -80,9 +82,9 @@ async function inTurn(names, { atOnce, ready, run }) {
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** A window takes about a core, and some memory. */
-function cores() {
-  return Math.min(4, os.availableParallelism());
+/** One more than there are cores, as each also waits for time to pass; a window takes some memory. */
+function byCores() {
+  return 1 + Math.min(4, os.availableParallelism());
 }
 
 /** A stage's temporary folder with its home, and what else keeps it apart. */

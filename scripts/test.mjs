@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { llamaCpp } from "./llamaCpp.mjs";
 import { ensureNodePackages } from "./nodePackages.mjs";
+import { knownTimes, rememberTimes, shares, testFiles } from "./shares.mjs";
 import { runStages } from "./stages.mjs";
 import { ensureSystemPackages } from "./systemPackages.mjs";
 import { vscodeHost } from "./vscodeHosts.mjs";
@@ -77,8 +78,12 @@ const ui = (...names) => ({
 
 /** In the order in which they start: what takes longest first, so that nothing is waited for alone at the end. */
 const stages = {
-  integration: { ...vitest("--config", "vitest.integration.config.mjs"), ...forServers },
-  ui: ui(),
+  integration: {
+    ...vitest("--config", "vitest.integration.config.mjs"),
+    ...forServers,
+    shared: "test/integration",
+  },
+  ui: { ...ui(), shared: "test/ui" },
   /** A user's way through the real server and editor. */
   walk: ui("mainJob"),
   editor: { ...editor("newest"), takesNames: true },
@@ -107,14 +112,27 @@ function asked(words) {
   }
   const names = words.length === 0 ? all : Object.keys(stages).filter((name) => wanted.includes(name));
   return Object.fromEntries(
-    names.map((name) => [name, takers.includes(name) ? onlyFiles(name, files) : stages[name]]),
+    names.flatMap((name) => {
+      if (files.length > 0 && takers.includes(name)) return [[name, onlyFiles(name, files)]];
+      return stages[name].shared === undefined ? [[name, stages[name]]] : inShares(name);
+    }),
   );
+}
+
+/** Two stages instead of a long one: beside each other they wait less for the end. */
+function inShares(name) {
+  const { shared, ...stage } = stages[name];
+  const found = shares(testFiles(root, shared), 2, knownTimes());
+  return found.map((files, i) => {
+    const names = files.map((file) => path.posix.relative("test", file));
+    return [`${name} ${i + 1}/${found.length}`, { ...stage, program: [...stage.program, ...names] }];
+  });
 }
 
 function onlyFiles(name, files) {
   const stage = stages[name];
   const args = name === "editor" ? [files.join(",")] : files;
-  return files.length === 0 ? stage : { ...stage, program: [...stage.program, ...args] };
+  return { ...stage, program: [...stage.program, ...args] };
 }
 
 /** Fetches everything that these stages need, at once; each of it resolves when it is there, or cannot be had. */
@@ -141,4 +159,5 @@ function prepare(wanted) {
 }
 
 const wanted = asked(process.argv.slice(2));
-await runStages(root, wanted, prepare(wanted));
+const counts = Object.values(await runStages(root, wanted, prepare(wanted)));
+rememberTimes(Object.assign({}, ...counts.map(({ times }) => times)));

@@ -19,7 +19,9 @@ export class StageReporter {
       failed: failures.length,
       skipped: inState("skipped").length,
     };
-    writeFileSync(file, JSON.stringify({ ...counts, failures, retried }));
+    const seconds = (module) => Math.round(module.diagnostic().duration) / 1000;
+    const times = Object.fromEntries(modules.map((module) => [relative(module), seconds(module)]));
+    writeFileSync(file, JSON.stringify({ ...counts, failures, retried, times }));
   }
 }
 
