@@ -69,6 +69,13 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
       say`The other setting gives different answers: only ${count(agreement.agreed)} of ${count(agreement.of)} token[s] agree. Its speed does not matter.`,
     );
   }
+  const odd = [baseline, other].some((arm) => slowerAtDepth0(arm, depth));
+  const closed = arms.indexOf(other) < arms.findLastIndex((arm) => changed(baseline, arm).length === 0);
+  if (odd && !closed) {
+    return cannot(
+      say`At depth 0 it was slower than at depth ${count(depth)}, which no cache makes it: a warm-up or another program. Repeat on a quiet machine.`,
+    );
+  }
   const options = changed(baseline, other);
   const first = costAt(baseline, depth);
   const second = costAt(other, depth);
@@ -141,6 +148,12 @@ function costAt(arm: ComparisonArm, depth: number): number | undefined {
   return costs.length === 0 ? undefined : costs.reduce((s, c) => s + c, 0) / costs.length;
 }
 
+/** A fuller cache only ever costs more. */
+function slowerAtDepth0(arm: ComparisonArm, depth: number): boolean {
+  const [empty, full] = [costAt(arm, 0), costAt(arm, depth)];
+  return depth > 0 && empty !== undefined && full !== undefined && empty > (1 + invalidChange) * full;
+}
+
 /** What repeats of one arm differ by at least, and what is assumed where nothing was repeated. */
 const leastSpread = 0.0034;
 const unseenSpread = 0.005;
@@ -192,7 +205,9 @@ function withDrift(
   const again = arms.findLast((arm) => arm !== baseline && changed(baseline, arm).length === 0);
   const last = again === undefined ? undefined : costAt(again, depth);
   const usesDepth0 =
-    depth > 0 && changed(baseline, other).every((option) => withoutEffectAtDepth0.has(option));
+    depth > 0 &&
+    changed(baseline, other).every((option) => withoutEffectAtDepth0.has(option)) &&
+    ![baseline, other].some((arm) => slowerAtDepth0(arm, depth));
   if (again !== undefined && last !== undefined) {
     const change = Math.abs(last / first - 1);
     if (change <= invalidChange) {

@@ -1,4 +1,4 @@
-import { median } from "../prefill/curveFit";
+import { median } from "../median";
 import type { CurvePoint } from "../prefill/depthCurve";
 import { largest, smallest } from "../lists";
 

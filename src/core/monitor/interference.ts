@@ -1,4 +1,4 @@
-import { median } from "../prefill/curveFit";
+import { median } from "../median";
 import { percent, say, seconds } from "../text";
 import type { Text } from "../text";
 import type { MonitorEvent, MonitorReport, MonitorSample } from "./monitorSample";

@@ -1,15 +1,8 @@
-import type { CurvePoint, DepthCurve } from "./depthCurve";
-import { isKneeProne } from "./kneeProne";
 import { largest, smallest } from "../lists";
-
-/** Mean cost of a token at the mid-point of one measured span. */
-export interface Knot {
-  /** Mid-point of the span, tokens. */
-  readonly position: number;
-  readonly secondsPerToken: number;
-  /** Tokens in the span. */
-  readonly tokens: number;
-}
+import { median } from "../median";
+import type { DepthCurve } from "./depthCurve";
+import { isKneeProne } from "./kneeProne";
+import { repeatsOf, toKnots, withoutWarmUp, type Knot, type Repeats } from "./knots";
 
 /**
  * Cost of a token at position x: the measured profile up to the last knot, and `a + b·x + c·(x − p)·(x − q)` behind
@@ -18,6 +11,8 @@ export interface Knot {
  */
 export interface CurveFit {
   readonly knots: readonly Knot[];
+  /** Spans no other one overlaps, and what they took over what the profile gives them. */
+  readonly measured: readonly { readonly start: number; readonly end: number; readonly scale: number }[];
   /** The shallowest token that was measured. */
   readonly start: number;
   /** Behind the deepest token that was measured. */
@@ -29,8 +24,13 @@ export interface CurveFit {
   /** Seconds per token per squared token; 0 unless the deepest of few knots lies clearly above the line of the others. */
   readonly c: number;
   readonly bendBetween: readonly [number, number];
+  /** What `c` would be if all of the curvature seen went on; 0 without a bend. */
+  readonly fullBend: number;
   /** Relative scatter of the points around the line (standard deviation). */
   readonly noise: number;
+  readonly repeats: Repeats;
+  /** How much more a token of the first span cost than one of the next, deeper span, where that was so: 0.2 is 20 %. */
+  readonly warmUp?: number;
   /** Knots the line rests on, and what is needed for the standard error of its slope. */
   readonly tail: { readonly knots: number; readonly mean: number; readonly slopeError: number };
 }
@@ -39,14 +39,16 @@ export interface CurveFit {
 const leastNoise = 0.0024;
 /** Assumed of single spans where too few knots show their scatter. */
 const unseenNoise = 0.006;
-/** A handful of tokens at the end of a prompt costs a whole step: their cost per token is another thing. */
-const smallBatch = 64;
 /** Knots before this part of the probed depth say nothing about the slope behind it: warm-up, sliding windows. */
 const tailStart = 0.25;
 /** The same where the cost bends up inside the probe. */
 const kneeTailStart = 0.6;
+/** From here on a slower first span is said; below, it is noise. */
+const worthSaying = 0.03;
 /** Part of the curvature that the next stretch of knee-prone series really had (0.33 and 0.49 in two series). */
 const damping = 0.4;
+/** The same of bends elsewhere: 0.1 to 0.3 in public cases, and none in half of the series. */
+const bendDamping = 0.2;
 /** Probes that end before this depth show no bend. */
 const shallowest = 24_576;
 /** Up to this many knots a bend is continued as a parabola; with more, the slope of the last ones shows it. */
@@ -54,10 +56,6 @@ const fewKnots = 6;
 /** A token costs at least this part of the first knot's cost, inside its span and before anything was measured. */
 const leastInside = 0.5;
 const leastBefore = 0.1;
-/** Prompts of so many lengths from one depth are a series of totals, not spans of their own. */
-const seriesOfTotals = 3;
-/** A total says something about the tokens behind the one before it when it is at least this much longer. */
-const longer = 1.25;
 /** A deep point this far above the line of the shallower ones is a bend, not noise. */
 const bendGate = 0.06;
 
@@ -72,15 +70,39 @@ export function fitCurve(curve: DepthCurve): CurveFit {
   const knots = withoutWarmUp(measured);
   const tail = tailOf(measured);
   const line = robustLine(tail);
-  const bend = bendOf(knots) ?? (isKneeProne(curve.key) ? dampedBend(knots) : undefined);
-  return {
+  const bend = isKneeProne(curve.key)
+    ? dampedBend(knots, damping)
+    : knots.length <= fewKnots && bendsUp(knots)
+      ? dampedBend(knots, bendDamping)
+      : undefined;
+  const [first, second] = measured;
+  const fit: CurveFit = {
     knots,
+    measured: [],
     start,
     end,
-    ...(bend ?? { a: line.a, b: line.b, c: 0, bendBetween: [0, 0] }),
+    ...(bend ?? { a: line.a, b: line.b, c: 0, bendBetween: [0, 0], fullBend: 0 }),
+    repeats: repeatsOf(curve.points),
+    ...(first &&
+      second &&
+      first.secondsPerToken > (1 + worthSaying) * second.secondsPerToken && {
+        warmUp: first.secondsPerToken / second.secondsPerToken - 1,
+      }),
     noise: Math.max(leastNoise, line.scatter),
     tail: { knots: tail.length, mean: line.mean, slopeError: line.slopeError },
   };
+  return { ...fit, measured: measuredSpans(fit) };
+}
+
+function measuredSpans(fit: CurveFit): CurveFit["measured"] {
+  const spans = fit.knots.map(({ position, tokens, secondsPerToken }) => ({
+    ...{ start: position - tokens / 2, end: position + tokens / 2 },
+    seconds: secondsPerToken * tokens,
+  }));
+  return spans.flatMap(({ start, end, seconds }, i) => {
+    const overlaps = (spans[i - 1]?.end ?? 0) > start + 1 || (spans[i + 1]?.start ?? Infinity) < end - 1;
+    return overlaps ? [] : [{ start, end, scale: seconds / integral(fit, start, end) }];
+  });
 }
 
 /** Seconds per token at a position. */
@@ -113,8 +135,21 @@ export function costAt(fit: CurveFit, position: number): number {
   return left.secondsPerToken + share * (right.secondsPerToken - left.secondsPerToken);
 }
 
-/** Seconds for the tokens at positions [from, to): the integral of the cost. */
+/**
+ * Seconds for the tokens at positions [from, to): the integral of the cost. The whole of a measured span takes what was
+ * measured, which the profile between mid-points misses where spans are wide and the cost is no line.
+ */
 export function secondsBetween(fit: CurveFit, from: number, to: number): number {
+  let sum = integral(fit, from, to);
+  for (const { start, end, scale } of fit.measured) {
+    const left = Math.max(from, start);
+    const right = Math.min(to, end);
+    if (right > left) sum += (scale - 1) * integral(fit, left, right);
+  }
+  return sum;
+}
+
+function integral(fit: CurveFit, from: number, to: number): number {
   const last = fit.knots.at(-1)?.position ?? 0;
   const stops = [from, ...fit.knots.map((k) => k.position).filter((p) => p > from && p < to), to];
   let sum = 0;
@@ -135,81 +170,6 @@ export function secondsBetween(fit: CurveFit, from: number, to: number): number 
 function beyond(fit: CurveFit, position: number): number {
   const [p, q] = fit.bendBetween;
   return fit.a + fit.b * position + fit.c * (position - p) * (position - q);
-}
-
-/**
- * Spans as knots in order of position: repeats of one span become their median, and a span that covers several others
- * (a whole prompt beside its chunks) is left out, because the chunks say more.
- */
-function toKnots(points: readonly CurvePoint[]): Knot[] {
-  const spans = new Map<string, CurvePoint[]>();
-  for (const point of points) {
-    const name = `${point.depth}+${point.tokens}`;
-    const repeats = spans.get(name);
-    if (repeats === undefined) spans.set(name, [point]);
-    else repeats.push(point);
-  }
-  const single = Array.from(spans.values(), (repeats): CurvePoint => {
-    const [{ depth, tokens } = { depth: 0, tokens: 1 }] = repeats;
-    return { depth, tokens, seconds: median(repeats.map((p) => p.seconds)) };
-  });
-  const all = apart(single)
-    .map((span): CurvePoint & { readonly middle: number } => ({
-      ...span,
-      middle: span.depth + span.tokens / 2,
-    }))
-    .sort((p, q) => p.middle - q.middle);
-  const usual = median(all.map((span) => span.tokens));
-  const scrap = (span: CurvePoint): boolean => span.tokens < smallBatch && span.tokens < usual / 4;
-  const covers = (span: CurvePoint): boolean =>
-    whole.filter(
-      (o) => o.tokens < span.tokens && o.middle >= span.depth && o.middle < span.depth + span.tokens,
-    ).length >= 2;
-  const whole = all.filter((span) => !scrap(span));
-  const finest = whole.length > 400 ? whole : whole.filter((span) => !covers(span));
-  const knots: Knot[] = [];
-  for (const span of finest) {
-    const previous = knots.at(-1);
-    const knot = { position: span.middle, secondsPerToken: span.seconds / span.tokens, tokens: span.tokens };
-    if (previous !== undefined && knot.position - previous.position < 1) {
-      knots[knots.length - 1] = {
-        ...knot,
-        secondsPerToken: (previous.secondsPerToken + knot.secondsPerToken) / 2,
-      };
-    } else {
-      knots.push(knot);
-    }
-  }
-  return knots;
-}
-
-/**
- * Whole prompts of several lengths from one depth (`-p 512,4096,16384`, a cold prompt for every length) taken apart: what
- * each took beyond the shorter one is the cost of its last tokens. Whatever a request costs by itself falls out.
- */
-function apart(spans: readonly CurvePoint[]): readonly CurvePoint[] {
-  const byDepth = new Map<number, CurvePoint[]>();
-  for (const span of spans) {
-    const group = byDepth.get(span.depth);
-    if (group === undefined) byDepth.set(span.depth, [span]);
-    else group.push(span);
-  }
-  return Array.from(byDepth.values()).flatMap((group): readonly CurvePoint[] => {
-    const totals = group.filter((span) => span.tokens >= smallBatch);
-    if (totals.length < seriesOfTotals) return group;
-    const [first, ...rest] = totals.toSorted((p, q) => p.tokens - q.tokens);
-    if (first === undefined) return group;
-    const parts = [first];
-    let before = first;
-    for (const total of rest) {
-      const tokens = total.tokens - before.tokens;
-      const seconds = total.seconds - before.seconds;
-      if (total.tokens < longer * before.tokens || seconds <= 0) continue;
-      parts.push({ depth: before.depth + before.tokens, tokens, seconds });
-      before = total;
-    }
-    return parts;
-  });
 }
 
 function tailOf(knots: readonly Knot[]): readonly Knot[] {
@@ -234,17 +194,6 @@ function bendsUp(knots: readonly Knot[]): boolean {
   if (before.length < 2) return false;
   const line = robustLine(before);
   return last.every((k) => k.secondsPerToken > (1 + bendGate) * (line.a + line.b * k.position));
-}
-
-/** A first span that costs more than the next, deeper one is warm-up: the next request will not pay it again. */
-function withoutWarmUp(knots: readonly Knot[]): readonly Knot[] {
-  const [first, second, ...rest] = knots;
-  if (first === undefined || second === undefined || rest.length === 0) return knots;
-  return [
-    { ...first, secondsPerToken: Math.min(first.secondsPerToken, second.secondsPerToken) },
-    second,
-    ...rest,
-  ];
 }
 
 interface Line {
@@ -298,25 +247,14 @@ function relativeLine(
   return b < 0 ? flat : { a: (y0 - b * s1) / s0, b };
 }
 
-/** A parabola through the line of the shallower knots and the deepest one, where few knots show a bend. */
-function bendOf(knots: readonly Knot[]): Pick<CurveFit, "a" | "b" | "c" | "bendBetween"> | undefined {
-  const last = knots.at(-1);
-  if (last === undefined || knots.length > fewKnots || !bendsUp(knots)) return undefined;
-  const before = knots.filter((k) => k.position <= 0.55 * last.position);
-  const [p, q] = before.slice(-2).map((k) => k.position);
-  if (p === undefined || q === undefined) return undefined;
-  const { a, b } = robustLine(before.slice(-2));
-  const excess = last.secondsPerToken - (a + b * last.position);
-  // scattered knots may lie above one line and below the other; a parabola downwards ends in negative times
-  if (excess <= 0) return undefined;
-  return { a, b, c: excess / ((last.position - p) * (last.position - q)), bendBetween: [p, q] };
-}
-
 /**
- * Where the cost is known to rise ever faster, part of the curvature of the last three knots is believed. Elsewhere a
- * free parabola through few points doubles the error.
+ * Behind a bend, the line through the last two knots, and part of the curvature of the last three. A free parabola through
+ * few points doubles the error.
  */
-function dampedBend(knots: readonly Knot[]): ReturnType<typeof bendOf> {
+function dampedBend(
+  knots: readonly Knot[],
+  part: number,
+): Pick<CurveFit, "a" | "b" | "c" | "bendBetween" | "fullBend"> | undefined {
   const [first, second, third] = knots.slice(-3);
   if (first === undefined || second === undefined || third === undefined || knots.length > fewKnots)
     return undefined;
@@ -324,18 +262,13 @@ function dampedBend(knots: readonly Knot[]): ReturnType<typeof bendOf> {
     (to.secondsPerToken - from.secondsPerToken) / (to.position - from.position);
   const b = slope(second, third);
   const curvature = (b - slope(first, second)) / (third.position - first.position);
+  // scattered knots may lie above one line and below the other; a parabola downwards ends in negative times
   if (curvature <= 0 || b <= 0) return undefined;
   return {
     a: third.secondsPerToken - b * third.position,
     b,
-    c: damping * curvature,
+    c: part * curvature,
+    fullBend: curvature,
     bendBetween: [second.position, third.position],
   };
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((p, q) => p - q);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }

@@ -1,6 +1,7 @@
 import type { DepthCurve, GenerationPoint } from "./depthCurve";
 import { largest } from "../lists";
-import { median } from "./curveFit";
+import { normal80 } from "./studentT";
+import { median } from "../median";
 
 /** Seconds per generated token at a depth, with the 80 % band; undefined where nobody measured near it. */
 export interface GenerationCost {
@@ -26,7 +27,7 @@ export function generationCost(
     1024,
   );
   const octaves = Math.max(0, Math.log2(depth / deepest));
-  const width = Math.hypot(formError * (1 + octaves), 1.2816 * spread);
+  const width = Math.hypot(formError * (1 + octaves), normal80 * spread);
   return {
     secondsPerToken,
     low: secondsPerToken * Math.exp(-width),

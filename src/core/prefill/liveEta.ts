@@ -1,5 +1,6 @@
 import { say } from "../text";
-import { fitCurve, median, secondsBetween } from "./curveFit";
+import { median } from "../median";
+import { fitCurve, secondsBetween } from "./curveFit";
 import type { CurvePoint, DepthCurve } from "./depthCurve";
 import { predict } from "./predict";
 import type { Prediction } from "./prediction";

@@ -1,4 +1,5 @@
-import { fitCurve, median, secondsBetween } from "./curveFit";
+import { median } from "../median";
+import { fitCurve, secondsBetween } from "./curveFit";
 import type { CurveFit } from "./curveFit";
 import type { CurvePoint, DepthCurve } from "./depthCurve";
 

@@ -6,6 +6,7 @@ import { generationSecondsPerToken } from "./generationSpeed";
 import { isKneeProne } from "./kneeProne";
 import type { Prediction, PredictionBasis } from "./prediction";
 import { largest, smallest } from "../lists";
+import { normal80, quantile80 } from "./studentT";
 
 export interface PredictionQuery {
   /** Tokens of the prompt that are not in the cache. */
@@ -19,6 +20,8 @@ const furthest = 16;
 const furthestOfTwoPoints = 8;
 const furthestWhenKneeProne = 2;
 const furthestOfOnePoint = 1.5;
+/** Up to so many, one point more or less moves the line. */
+const fewPoints = 6;
 /** Half-width of a band (ln) that says nothing any more: ten times as long. */
 const widest = Math.log(10);
 
@@ -29,7 +32,11 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
     return { known: false, reason: say`The curve has no prefill measurement yet.` };
   }
   const fit = fitCurve(curve);
-  const basis: PredictionBasis = { deepestDepth: fit.end, points: curve.points.length };
+  const basis: PredictionBasis = {
+    deepestDepth: fit.end,
+    points: curve.points.length,
+    ...(fit.warmUp !== undefined && { warmUp: fit.warmUp }),
+  };
   const target = cached + tokens;
   const kneeProne = isKneeProne(curve.key);
   const limit = Math.floor(fit.end * furthestFactor(fit, kneeProne) * 1.005);
@@ -55,7 +62,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   const reading = Math.max(step, secondsBetween(fit, cached, target));
   const seconds = (curve.overheadSeconds ?? 0) + reading;
   const { slow, fast } = band(fit, { cached, target, kneeProne });
-  const session = 1.2816 * (curve.spread ?? 0);
+  const session = Math.hypot(normal80 * (curve.spread ?? 0), repeatError(fit));
   if (Math.hypot(slow, session) > widest) {
     return {
       known: false,
@@ -90,7 +97,8 @@ function band(
   const total = Math.max(secondsBetween(fit, cached, target), Number.MIN_VALUE);
   const from = Math.max(cached, fit.end);
   const octaves = target > from ? Math.log2(target / fit.end) : 0;
-  const form = fit.knots.length < 3 ? 0.03 * octaves ** 1.9 : 0.0085 * octaves ** 1.5;
+  const points = fit.knots.length;
+  const form = points < 3 ? 0.03 * octaves ** 1.9 : (points <= fewPoints ? 0.014 : 0.0085) * octaves ** 1.5;
   const slope =
     target > from
       ? ((target - from) *
@@ -104,12 +112,41 @@ function band(
   // What one span scatters by evens out over many.
   const scatter = (1.28 * fit.noise) / Math.sqrt(Math.max(1, (target - cached) / shortest));
   const sides = Math.hypot(
-    ...[form, 1.3 * slope, 0.026 * largestGap(fit), 0.005, short, scatter],
+    ...[form, bendError(fit, cached, target), 1.3 * slope, 0.026 * largestGap(fit), 0.005, short, scatter],
     unmeasuredBefore(fit, cached, target) / total,
   );
   return kneeProne
     ? { slow: Math.hypot(sides, 0.08 * octaves), fast: Math.hypot(sides, 0.02 * octaves) }
     : { slow: sides, fast: sides };
+}
+
+/**
+ * What repeats of one span differ by (ln), other than by the noise of single spans: whatever made the machine slower one
+ * time may do so the next time, however long the prompt is. Half-width of the 80 % band around a median of few.
+ */
+function repeatError({ repeats: { spread, freedom } }: CurveFit): number {
+  return freedom === 0 ? 0 : quantile80(freedom) * spread * Math.sqrt(1 + Math.PI / 2 / (freedom + 1));
+}
+
+/**
+ * How much of a bend goes on nobody can see from a few points (ln): part of what lies between a straight line behind the
+ * last point and all of the curvature.
+ */
+function bendError(fit: CurveFit, cached: number, target: number): number {
+  const seconds = (its: Pick<CurveFit, "a" | "b" | "c" | "bendBetween">): number =>
+    secondsBetween({ ...fit, ...its }, cached, target);
+  const { a, b, bendBetween } = fit;
+  if (target <= fit.end) return 0;
+  if (fit.fullBend > 0) {
+    return (
+      0.25 * Math.log(seconds({ a, b, bendBetween, c: fit.fullBend }) / seconds({ a, b, bendBetween, c: 0 }))
+    );
+  }
+  const [before, last] = fit.knots.slice(-2);
+  if (fit.knots.length < 3 || fit.knots.length > 8 || before === undefined || last === undefined) return 0;
+  const steep = (last.secondsPerToken - before.secondsPerToken) / (last.position - before.position);
+  const other = { a: last.secondsPerToken - steep * last.position, b: steep, c: 0, bendBetween } as const;
+  return steep <= 0 ? 0 : 0.3 * Math.abs(Math.log(seconds(other) / seconds(fit)));
 }
 
 /**

@@ -17,4 +17,6 @@ export interface PredictionBasis {
   /** Deepest position (tokens) a point of the curve reaches. */
   readonly deepestDepth: number;
   readonly points: number;
+  /** How much more the first tokens cost than deeper ones, where that was so: left out, and 0.2 is 20 %. */
+  readonly warmUp?: number;
 }

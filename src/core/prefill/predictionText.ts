@@ -1,4 +1,4 @@
-import { count, say, seconds, tokensPerSecond } from "../text";
+import { count, percent, say, seconds, tokensPerSecond } from "../text";
 import type { Quantity, Text } from "../text";
 import type { Prediction } from "./prediction";
 import type { PromptKeeping, SecondQuestion } from "./secondQuestion";
@@ -16,6 +16,12 @@ export function predictionText(prediction: Prediction, ageSeconds?: number): Tex
   return generationTokensPerSecond === undefined
     ? wait
     : say`${wait}; then ${tokensPerSecond(generationTokensPerSecond)}`;
+}
+
+/** What is odd about the measurement, in one sentence. */
+export function oddityText({ basis }: Prediction): Text | undefined {
+  if (basis?.warmUp === undefined) return undefined;
+  return say`The first tokens cost ${percent(100 * basis.warmUp)} more than deeper ones, which no cache makes them: a warm-up or another program. They are left out.`;
 }
 
 /** What another question about the same text costs, and why. */

@@ -8,7 +8,7 @@ import { predict } from "../../core/prefill/predict";
 import type { Prediction } from "../../core/prefill/prediction";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { totalText } from "../../core/report/wait";
-import { predictionText, secondQuestionText } from "../../core/prefill/predictionText";
+import { oddityText, predictionText, secondQuestionText } from "../../core/prefill/predictionText";
 import { count, percent, say, seconds } from "../../core/text";
 import { waitCurve } from "../charts/waitCurve";
 import { waitScale } from "../charts/waitScale";
@@ -102,7 +102,7 @@ function furthest({ acceptance, prefill }: GaugeReport): number {
 
 function basis(
   view: View,
-  { origin }: GaugeReport,
+  { origin, prefill }: GaugeReport,
   { points, deepestDepth }: NonNullable<Prediction["basis"]>,
 ): TemplateResult {
   const { words } = view;
@@ -112,13 +112,14 @@ function basis(
       : words(
           say`${count(origin.requests)} request[s] observed since then set today's speed: ${percent(Math.abs(100 * (origin.factor - 1)))} ${origin.factor >= 1 ? say`slower` : say`faster`} than measured.`,
         );
+  const oddity = oddityText(prefill);
   const otherBuild =
     origin === undefined || origin.sameBuild || origin.requests > 0
       ? nothing
       : words(say`It was measured with another build of llama.cpp, so the interval is wider.`);
   return html`<p class="dim">
     ${words(say`From ${count(points)} measured point[s], the deepest at ${count(deepestDepth)} token[s].`)}
-    ${learned} ${otherBuild}
+    ${learned} ${otherBuild} ${oddity === undefined ? nothing : words(oddity)}
   </p>`;
 }
 

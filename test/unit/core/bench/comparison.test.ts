@@ -50,6 +50,15 @@ describe("comparing KV cache types on the article's own runs", () => {
     expect(answer.notes.map((note) => formatText(note)).join()).toContain("no single one");
   });
 
+  it("computes nothing from a baseline that is slower empty than full, unless a second one closes the run", () => {
+    // the article's first run: 9.61 at depth 0 and 14.67 at 32K
+    const [first, other] = [arm("f16", "f16", [9.61, 14.67]), arm("q8_0", "f16", [17.45, 15.06])];
+    const answer = compare({ kind: "generation", arms: [first, other], depth: 32_768 });
+    expect(formatText(answer.sentence)).toMatch(/^Cannot be determined.*slower than at depth 32,768/);
+    const arms = [first, other, arm("f16", "f16", [17.2, 14.79])];
+    expect(compare({ kind: "generation", arms, depth: 32_768 }).kind).not.toBe("cannotJudge");
+  });
+
   it("agrees with the sandwich of the fourth run: faster at 128K, no difference at 32K", () => {
     const arms = [
       arm("f16", "f16", [17.16, 14.75, 9.65]),

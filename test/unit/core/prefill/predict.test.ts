@@ -1,8 +1,13 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
-import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";
+import { formatText } from "../../../../src/core/format";
+import { parseDepthCurve, type DepthCurve } from "../../../../src/core/prefill/depthCurve";
+import { oddityText } from "../../../../src/core/prefill/predictionText";
 import { isKneeProne } from "../../../../src/core/prefill/kneeProne";
 import { predict } from "../../../../src/core/prefill/predict";
 import type { Prediction } from "../../../../src/core/prefill/prediction";
+import { sampleCurve } from "../../../support/sampleReports";
 import { SeededRandom } from "../../../support/seededRandom";
 import { measuredTotal, probedAt, probedTo, readSpeedSeries } from "../../../support/speedSeries";
 
@@ -115,6 +120,72 @@ describe("prediction on an article's 128K runs", () => {
     const chunk = predict(curve, { tokens: 8192, cached: 114688 });
     const measured = run(id).points.at(-1)?.seconds ?? Number.NaN;
     expect(Math.abs(seconds(chunk) / measured - 1)).toBeLessThan(0.07);
+  });
+});
+
+describe("prediction from a few points", () => {
+  const read = (name: string): DepthCurve =>
+    parseDepthCurve(
+      JSON.parse(
+        readFileSync(path.join(import.meta.dirname, `../../../fixtures/speed/cases/${name}.json`), "utf8"),
+      ),
+    );
+
+  /** Largest error at that multiple of the measured depth. */
+  const allowed = (factor: number): number => (factor <= 2.1 ? 0.1 : 0.2);
+
+  // what was measured, or what the formula that made the points says; see the folder's README
+  it.each([
+    ["syn-3", 65_536, 0, 31.8],
+    ["syn-5", 65_536, 0, 31.8],
+    ["s-whole-3", 126_000, 0, 83.7],
+    ["s-whole-5", 126_000, 0, 83.7],
+    ["s-whole-5", 192_512, 0, 164.4],
+    ["s-whole-6", 126_000, 0, 83.7],
+    ["s-whole-6", 192_512, 0, 164.4],
+    ["s-whole-8", 126_000, 0, 83.7],
+    ["s-whole-8", 192_512, 0, 164.4],
+    ["glm-air-layer-q8", 512, 32_768, 5.751],
+    ["glm-air-tensor-q8", 512, 49_152, 4.045],
+  ])("%s: %i tokens behind %i", (name, tokens, cached, actual) => {
+    const prediction = predict(read(name), { tokens, cached });
+    if (!prediction.known) throw new Error("unknown");
+    const factor = (tokens + cached) / prediction.basis.deepestDepth;
+    expect(Math.abs(prediction.seconds / actual - 1)).toBeLessThan(allowed(factor));
+    expect(prediction.lowSeconds).toBeLessThan(actual);
+    expect(prediction.highSeconds).toBeGreaterThan(actual);
+  });
+
+  const key = { model: "m", build: "b", flags: "" };
+  const whole = (tokens: number, ...times: readonly number[]): DepthCurve["points"] =>
+    times.map((time) => ({ depth: 0, tokens, seconds: time }));
+
+  it("holds what it was made of: an article's prompts, of which the longest took 1,056, 1,291 and 1,451 s", () => {
+    const points = [
+      ...whole(32_768, 149.1, 167.1),
+      ...whole(65_536, 397.4, 469),
+      ...whole(131_072, 1056, 1291, 1451),
+    ];
+    const prediction = predict({ key, points, generation: [] }, { tokens: 131_072 });
+    if (!prediction.known) throw new Error("unknown");
+    expect(prediction.seconds).toBeCloseTo(1291, -1);
+    expect(prediction.lowSeconds).toBeLessThan(1056);
+    expect(prediction.highSeconds).toBeGreaterThan(1451);
+  });
+
+  it("leaves out a start that is slower than what follows, and says so", () => {
+    const chunk = (depth: number, time: number): DepthCurve["points"][number] => ({
+      depth,
+      tokens: 1000,
+      seconds: time,
+    });
+    const points = [chunk(0, 3), chunk(8000, 1), chunk(16_000, 1.1)];
+    const prediction = predict({ key, points, generation: [] }, { tokens: 16_000 });
+    if (!prediction.known) throw new Error("unknown");
+    expect(prediction.seconds).toBeLessThan(17);
+    const oddity = oddityText(prediction);
+    expect(oddity && formatText(oddity)).toMatch(/200 % more.*left out/);
+    expect(oddityText(predict(sampleCurve, { tokens: 9000 }))).toBeUndefined();
   });
 });
 
