@@ -39,7 +39,9 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"],
     extends: [js.configs.recommended, ...tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { project: "./tsconfig.lint.json", tsconfigRootDir: import.meta.dirname },
+    },
     rules: {
       "@typescript-eslint/no-floating-promises": "error",
       "@typescript-eslint/no-misused-promises": "error",

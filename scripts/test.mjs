@@ -89,9 +89,12 @@ const stages = {
   editor: { ...editor("newest"), takesNames: true },
   lint: check(bin("eslint/bin/eslint.js"), "."),
   unit: vitest(),
-  typecheck: check(bin("typescript/bin/tsc"), "-b"),
+  typecheck: check("scripts/typecheck.mjs"),
   oldest: editor("oldest", "smoke"),
-  format: check(bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."),
+  format: check(
+    ...[bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."],
+    ...["--cache", "--cache-strategy=content", "--cache-location=out/prettier-cache"],
+  ),
   measuring: { ...vitest("--config", "vitest.measuring.config.mjs"), ...forServers, alone: true },
 };
 const all = Object.keys(stages).filter((name) => name !== "walk");
