@@ -32,7 +32,12 @@ const forcedText = {
   message: "Only core/shown.ts and core/markdown.ts know what makes text harmless.",
 };
 
-const inSources = [namedExports, ownTimeLimits, longSpreads];
+const weakSignals = {
+  selector: "MemberExpression[object.name='AbortSignal'][property.name=/^(any|timeout)$/]",
+  message: "A signal that is collected never comes (core/signals.ts): withAny, or withLimit of node/waiting.",
+};
+
+const inSources = [namedExports, ownTimeLimits, longSpreads, weakSignals];
 
 export default tseslint.config(
   { ignores: ["dist/", "out/", ".cache/", ".vscode-test/", "**/fixtures/"] },

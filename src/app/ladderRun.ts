@@ -21,6 +21,8 @@ import { findServerProcess, machineOf, setupOf, type ServerProcess } from "../no
 import { runStep } from "../node/ladder/ladderStep";
 import { LadderStore } from "../node/ladder/ladderStore";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
+import { TimeLimitError } from "../node/waiting/within";
+import { withLimit } from "../node/waiting/withLimit";
 import { append } from "../core/lists";
 
 export interface LadderRequest {
@@ -125,11 +127,13 @@ class LadderRun {
     this.#refuseBusy(facts);
     const frame = await this.#server.frame(plan.thinking, this.signal);
     const tokenizer = this.#http.tokenizer(facts);
-    const filler = await fillerOf(
-      plan,
-      this.request.planFolder,
-      async (texts) => (await tokenizer.count(texts, this.signal)).map(({ tokens }) => tokens),
-      this.signal,
+    const filler = await this.#inTime(() =>
+      fillerOf(
+        plan,
+        this.request.planFolder,
+        async (texts) => (await tokenizer.count(texts, this.signal)).map(({ tokens }) => tokens),
+        this.signal,
+      ),
     );
     this.#refuseOtherFiller(stored?.header, filler);
     const header = { ...begins, ...(filler.hash !== undefined && { fillerHash: filler.hash }) };
@@ -146,7 +150,7 @@ class LadderRun {
     for (const steps of open) {
       const [first] = steps;
       if (first === undefined) continue;
-      const prompts = await this.#prompts(first.run, frame, filler);
+      const prompts = await this.#inTime(() => this.#prompts(first.run, frame, filler));
       // a plan that cannot be carried out leaves no record
       if (!begun) await this.#store?.append(header);
       begun = true;
@@ -163,6 +167,25 @@ class LadderRun {
       }
     }
     return record;
+  }
+
+  /** What comes before a rung counts, too. */
+  async #inTime<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await withLimit(this.signal, 1000 * Math.max(0, this.#leftSeconds()), work);
+    } catch (cause) {
+      if (!(cause instanceof TimeLimitError)) throw cause;
+      throw new UserError(
+        "timeout",
+        say`The time the plan allows passed while the prompts were put together.`,
+        say`Allow more in limits.totalSeconds, or check that the server is not overloaded.`,
+        { cause },
+      );
+    }
+  }
+
+  #leftSeconds(): number {
+    return this.request.plan.limits.totalSeconds - (this.request.now() - this.#began) / 1000;
   }
 
   #prompts(
@@ -186,8 +209,7 @@ class LadderRun {
   ): Promise<LadderStep> {
     const { plan, logFile, now, onProgress, lookSeconds = 1 } = this.request;
     const none = { kind: "step" as const, ...step, at: now(), seconds: 0, sentTokens: prompt.prompt.length };
-    const spent = (now() - this.#began) / 1000;
-    const left = plan.limits.totalSeconds - spent;
+    const left = this.#leftSeconds();
     if (left <= 0) return { ...none, failure: { kind: "timeLimit", message: "totalSeconds" } };
     if (await this.#isBusy()) return { ...none, failure: { kind: "busy", message: "" } };
     const result = await runStep(

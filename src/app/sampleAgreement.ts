@@ -4,11 +4,13 @@ import type { VariedOption } from "../core/bench/comparisonArms";
 import type { AgreementSample } from "../core/bench/comparison";
 import { saltedText } from "../core/bench/saltedText";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { withAny } from "../core/signals";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { Wire } from "../core/wire";
 import { startGuarded } from "../node/process/guardedProcess";
 import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
+import { withLimit } from "../node/waiting/withLimit";
 import { freeLoopbackPort, waitUntilReady } from "../node/llamaServer/serverStart";
 
 export interface AgreementRequest {
@@ -47,7 +49,6 @@ async function greedyAnswers(
   const port = await freeLoopbackPort([]);
   const { [varied.option]: _, ...rest } = options;
   const url = `http://127.0.0.1:${port}`;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1000)]);
   const gone = new AbortController();
   const log: string[] = [];
   const server = startGuarded(
@@ -62,14 +63,17 @@ async function greedyAnswers(
   );
   void server.ended.then(() => gone.abort());
   try {
-    const running = AbortSignal.any([limit, gone.signal]);
-    await waitUntilReady(url, undefined, running);
-    const connection = new LlamaServerConnection(url);
-    const answers: (readonly number[])[] = [];
-    for (let i = 0; i < prompts; i++) {
-      answers.push(await connection.ask(call(i, timeoutSeconds), answerIds, running));
-    }
-    return answers;
+    return await withLimit(signal, timeoutSeconds * 1000, (limited) =>
+      withAny([limited, gone.signal], async (running) => {
+        await waitUntilReady(url, undefined, running);
+        const connection = new LlamaServerConnection(url);
+        const answers: (readonly number[])[] = [];
+        for (let i = 0; i < prompts; i++) {
+          answers.push(await connection.ask(call(i, timeoutSeconds), answerIds, running));
+        }
+        return answers;
+      }),
+    );
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof UserError) throw cause;

@@ -16,6 +16,7 @@ import { isLocal, portOf } from "../core/servers/serverAddress";
 import { count, say, seconds } from "../core/text";
 import type { Text } from "../core/text";
 import { UserError } from "../core/userError";
+import { noTokens } from "../node/llamaServer/llamaServerErrors";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
 import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
 import { startMonitor } from "../node/monitor/monitor";
@@ -49,8 +50,16 @@ const warmUpTokens = 64;
 const baselineSamples = 3;
 /** Between two reports of what has been measured. */
 const tellSeconds = 3;
+/** Of a text that is tokenised at once. */
+const mostWords = 30_000;
+/** No vocabulary has tokens of so many words of ordinary text on average. */
+const mostWordsPerToken = 8;
+/** Between two reports of progress, in seconds: a server decides how many events it sends. */
+const progressSeconds = 0.2;
 /** The repeat of the feasibility run may take this part of the budget. */
 const driftShare = 0.15;
+/** The repeat may take so many times what the first took: a machine that got slower than that is told by its absence. */
+const repeatPatience = 4;
 
 /**
  * Measures prefill by depth on the running server: one long streamed request, every batch a point, closed when the
@@ -75,7 +84,7 @@ class ServerProbe {
   readonly #generation: GenerationPoint[] = [];
   readonly #overheads: number[] = [];
   readonly #warnings: Text[] = [];
-  #text: readonly number[] = [];
+  readonly #text: number[] = [];
   #told = 0;
   #facts: ServerFacts | undefined;
 
@@ -108,13 +117,15 @@ class ServerProbe {
     const deepest = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot - 64);
     const head = Math.floor(Math.min(feasibilityTokens, deepest) / 4) * 4;
     this.#progress("feasibility", this.#budget, 0);
-    await this.#stream(warmUpTokens, 1, this.#budget);
-    const short = await this.#stream(head / 4, 1, this.#budget);
-    const first = await this.#stream(head, 16, 2 * this.#budget);
+    // a slow machine may take twice the budget for these, and then nothing follows
+    const patience = (): number => 2 * this.#budget - this.#spent();
+    await this.#stream(warmUpTokens, 1, patience());
+    const short = await this.#stream(head / 4, 1, patience());
+    const first = await this.#stream(head, 16, patience());
     const firstSeconds = first.timings?.promptSeconds;
     if (firstSeconds === undefined || first.timings === undefined) throw this.#unfinished(first);
     refuseImpossible(first.timings);
-    const spent = performance.now() / 1000 - this.#began;
+    const spent = this.#spent();
     const repeats = firstSeconds <= driftShare * this.#budget;
     const left = this.#budget - spent - (repeats ? firstSeconds : 0);
     const { generatedTokens, generationSeconds } = first.timings;
@@ -148,7 +159,7 @@ class ServerProbe {
     const over = main === undefined ? "failed" : this.#endOf(main);
     const again =
       repeats && (over === "finished" || over === "budget")
-        ? await this.#stream(head, 1, this.#budget)
+        ? await this.#stream(head, 1, repeatPatience * firstSeconds)
         : undefined;
     const againSeconds = again?.timings?.promptSeconds;
     const drift = againSeconds === undefined ? undefined : judgeDrift(firstSeconds, againSeconds, "prefill");
@@ -183,6 +194,7 @@ class ServerProbe {
     const prompt = await this.#prompt(tokens);
     const started = performance.now() / 1000;
     const events: { processed: number; seconds: number }[] = [];
+    let shown = 0;
     const answer = await streamCompletion(
       this.#connection,
       {
@@ -192,13 +204,17 @@ class ServerProbe {
         timeoutSeconds: Math.max(1, timeoutSeconds),
         onProgress: (step) => {
           events.push(step);
-          if (tokens <= feasibilityTokens) return;
-          if (performance.now() / 1000 - this.#told >= tellSeconds) {
+          const now = performance.now() / 1000;
+          if (tokens <= feasibilityTokens || now - shown < progressSeconds) return;
+          shown = now;
+          if (now - this.#told >= tellSeconds) {
             this.#tellMeasured(progressSpans({ total: tokens, cached: 0, progress: events }));
           }
           const eta = remainingPrefill({ total: tokens, cached: 0, progress: events });
-          const done = performance.now() / 1000 - started;
-          const left = Math.max(0, Math.min(eta.known ? eta.seconds : Infinity, timeoutSeconds - done));
+          const left = Math.max(
+            0,
+            Math.min(eta.known ? eta.seconds : Infinity, timeoutSeconds - (now - started)),
+          );
           this.#progress("measuring", left, step.processed);
         },
       },
@@ -221,10 +237,11 @@ class ServerProbe {
   async #prompt(tokens: number): Promise<readonly number[]> {
     const salt = await this.#tokenize(saltedText(randomInt(2 ** 31), 64));
     while (this.#text.length < tokens) {
-      const missing = tokens - this.#text.length;
-      const more = await this.#tokenize(saltedText(randomInt(2 ** 31), Math.min(missing + 256, 30_000)));
-      this.#text = [...this.#text, ...more];
-      if (more.length === 0) throw tooSlow(this.#budget);
+      const words = Math.min(tokens - this.#text.length + 256, mostWords);
+      const more = await this.#tokenize(saltedText(randomInt(2 ** 31), words));
+      // or it would be asked without end
+      if (more.length * mostWordsPerToken < words) throw noTokens(this.#server.url);
+      append(this.#text, more);
     }
     return [...salt, ...this.#text].slice(0, tokens);
   }
@@ -339,8 +356,13 @@ class ServerProbe {
     this.request.onMeasured?.(probeCurve(this.#key(), measured, unwatchedSpread));
   }
 
+  /** Seconds since the probe began. */
+  #spent(): number {
+    return performance.now() / 1000 - this.#began;
+  }
+
   #progress(phase: ProbeProgress["phase"], remainingSeconds: number, depth: number): void {
-    const done = performance.now() / 1000 - this.#began;
+    const done = this.#spent();
     const share = phase === "closing" ? 1 : done / Math.max(done + remainingSeconds, done, 1e-9);
     this.request.onProgress?.({ phase, share: phase === "feasibility" ? 0 : share, remainingSeconds, depth });
   }

@@ -11,6 +11,7 @@ import {
 } from "vscode";
 import type { ServerStart } from "../../app/startServer";
 import type { Readiness, StartPlan } from "../../core/servers/startPlan";
+import { withAny } from "../../core/signals";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
@@ -110,7 +111,9 @@ export class ServerStarter implements Disposable {
     cancelled.throwIfAborted();
     const started = await this.execute(request, program, plan);
     try {
-      const readiness = await this.starts.untilReady(plan, AbortSignal.any([cancelled, started.ended]));
+      const readiness = await withAny([cancelled, started.ended], (stop) =>
+        this.starts.untilReady(plan, stop),
+      );
       started.ended.throwIfAborted();
       this.up.add(started);
       this.changes.fire();

@@ -114,13 +114,13 @@ function readModel(model: Wire): ServedModel {
   });
 }
 
-/** Token ids of `/tokenize`. */
+/** Token ids of `/tokenize`; -1 stands where the request had it. */
 export function readTokens(body: unknown): readonly number[] {
   return new Wire(body, "/tokenize").at("tokens").is(areNumbers, "an array of token ids");
 }
 
 const areNumbers = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) && value.every((id) => typeof id === "number");
+  Array.isArray(value) && value.every((id) => Number.isSafeInteger(id));
 
 export function readPrompt(body: unknown): string {
   return new Wire(body, "/apply-template").at("prompt").longText();

@@ -2,7 +2,8 @@ import { open, type FileHandle } from "node:fs/promises";
 import type { FileText, FileRef } from "../../core/files/files";
 import { decodeFile, encodingOf, headBytes } from "../reading/decodeFile";
 import { openFlags, readDirectly, skip, unreadable } from "../reading/readDirectly";
-import { abortReason, within } from "../waiting/within";
+import { abortReason } from "../../core/signals";
+import { within } from "../waiting/within";
 import type { Pace } from "./pace";
 
 /** Turns bytes that are neither UTF-8 nor UTF-16 into text, as the editor would show them. */

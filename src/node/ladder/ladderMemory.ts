@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { DevicePeak, StepMemory } from "../../core/ladder/score/record";
+import { withAny } from "../../core/signals";
 import { measureMemory, type MeasuredMemory } from "../machine/measureMemory";
 
 export interface StepMemoryWatch {
@@ -20,7 +21,6 @@ export function watchStepMemory(
 ): StepMemoryWatch {
   if (!local) return { stop: () => Promise.resolve({ devices: [] }) };
   const done = new AbortController();
-  const stop = AbortSignal.any([signal, done.signal]);
   const devices = new Map<string, DevicePeak>();
   let serverPeak: number | undefined;
   let hostLeast: number | undefined;
@@ -38,7 +38,7 @@ export function watchStepMemory(
     const resident = pid === undefined ? undefined : await residentBytes(pid);
     if (resident !== undefined) serverPeak = Math.max(serverPeak ?? 0, resident);
   };
-  const loop = (async (): Promise<void> => {
+  const loop = withAny([signal, done.signal], async (stop) => {
     for (let n = 0; !stop.aborted; n++) {
       await look();
       // without devices only the host is left, and one look a rung shows as much
@@ -47,7 +47,7 @@ export function watchStepMemory(
       }
       await pause(secondsBetweenLooks, stop);
     }
-  })().catch(() => undefined);
+  }).catch(() => undefined);
 
   return {
     stop: async () => {

@@ -5,10 +5,18 @@ import type { PrefillProgress } from "../../core/prefill/liveEta";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { LlamaServerConnection } from "../llamaServer/llamaServerConnection";
-import { cachedOf, progressOf, timingsOf, type CompletionTimings } from "../llamaServer/completionEvents";
+import {
+  cachedOf,
+  completionLimits,
+  progressOf,
+  timingsOf,
+  type CompletionTimings,
+} from "../llamaServer/completionEvents";
 import type { ServerEvent } from "../llamaServer/httpEvents";
 import { HttpError } from "../llamaServer/httpJson";
-import { ServerSaid } from "../llamaServer/llamaServerErrors";
+import { readReply, ServerSaid } from "../llamaServer/llamaServerErrors";
+import { TimeLimitError } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 import { append } from "../../core/lists";
 import { Wire } from "../../core/wire";
 
@@ -83,7 +91,7 @@ export class LadderServer {
     const reply = await this.#connection.reply(call, signal);
     if (reply.status === 404 || reply.status === 501) throw lacks(this.options.url, "/tokenize");
     if (reply.status !== 200) throw this.#connection.failed(reply, call.path);
-    const ids = readTokens(reply.body);
+    const ids = readReply(this.options.url, reply.body, readTokens);
     if (ids.length === 0 && content !== "") throw lacks(this.options.url, "/tokenize");
     return ids;
   }
@@ -107,7 +115,7 @@ export class LadderServer {
         throw this.#connection.failed(reply, call.path);
       throw badTemplate(told.message.slice(0, 300));
     }
-    const measured = measureTemplate(readPrompt(reply.body));
+    const measured = measureTemplate(readReply(this.options.url, reply.body, readPrompt));
     if (measured.kind === "unusable") {
       throw badTemplate(
         measured.problem === "dropped"
@@ -123,16 +131,17 @@ export class LadderServer {
    * @throws AnswerFailed when the server died, refused, failed or took too long; the signal's reason on abort
    */
   async answer(request: AnswerRequest, signal: AbortSignal): Promise<Answer> {
-    const limit = AbortSignal.timeout(Math.ceil(request.timeoutSeconds * 1000));
-    const stop = AbortSignal.any([signal, limit]);
     const progress: PrefillProgress[] = [];
     const read = (): number | undefined => progress.at(-1)?.processed;
     try {
-      return await this.#stream(request, progress, stop);
+      if (request.timeoutSeconds <= 0) throw new AnswerFailed("timeout", "no time left", undefined);
+      return await withLimit(signal, request.timeoutSeconds * 1000, (both) =>
+        this.#stream(request, progress, both),
+      );
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof AnswerFailed) throw cause;
-      if (limit.aborted) throw new AnswerFailed("timeout", "no answer in time", read());
+      if (cause instanceof TimeLimitError) throw new AnswerFailed("timeout", "no answer in time", read());
       if (cause instanceof UserError) throw failureOf(cause, read());
       throw cause;
     }
@@ -158,7 +167,9 @@ export class LadderServer {
     let timings: CompletionTimings | undefined;
     let stoppedByLimit = false;
     let truncated = false;
-    for await (const event of this.#connection.stream("/completion", body, signal)) {
+    const limits = completionLimits(request.prompt.length, request.answerTokens);
+    for await (const event of this.#connection.stream("/completion", body, limits, signal)) {
+      signal.throwIfAborted();
       const step = progressOf(event);
       if (step !== undefined) {
         cached = step.cached;
@@ -191,7 +202,7 @@ export class LadderServer {
 }
 
 const numbersOf = (event: ServerEvent, key: string): readonly number[] =>
-  new Wire(event, "event").at(key).fitting((value) => value.number());
+  new Wire(event, "event").at(key).fitting((value) => value.count(0));
 
 /** To four places, which is more than two runs of one build agree to. */
 const logProbabilitiesOf = (event: ServerEvent): readonly number[] =>

@@ -64,10 +64,11 @@ export async function runStep(
 async function attempt(
   planned: PlannedStep,
   rung: RungPrompt,
-  setup: StepSetup,
+  whole: StepSetup,
   signal: AbortSignal,
 ): Promise<Partial<LadderStep>> {
   let done: Partial<LadderStep> = {};
+  const setup = limited(whole);
   try {
     const grows = planned.run === 1 && planned.purpose !== "base" && planned.purpose !== "confirmation";
     const answer = await setup.server.answer(
@@ -90,6 +91,17 @@ async function attempt(
     if (!(cause instanceof AnswerFailed)) throw cause;
     return { ...done, failure: await failureOf(cause, setup) };
   }
+}
+
+/** The rung's time is that of all its answers together: each has what those before it left. */
+function limited(setup: StepSetup): StepSetup {
+  const end = setup.now() + setup.timeoutSeconds * 1000;
+  return {
+    ...setup,
+    get timeoutSeconds() {
+      return Math.max(0, (end - setup.now()) / 1000);
+    },
+  };
 }
 
 function measured({ timings, cached, progress }: Answer, rung: RungPrompt): Partial<LadderStep> {

@@ -1,6 +1,6 @@
 import { Wire } from "../../core/wire";
 import type { PrefillProgress } from "../../core/prefill/liveEta";
-import type { ServerEvent } from "./httpEvents";
+import type { ServerEvent, StreamLimits } from "./httpEvents";
 
 export interface ReadProgress extends PrefillProgress {
   readonly cached: number;
@@ -15,31 +15,48 @@ export interface CompletionTimings {
   readonly generationSeconds: number;
 }
 
+/** Beyond every time that is measured, in milliseconds. */
+const most = 1e15;
+/** The last event repeats the whole prompt, and a token of it is seldom more than a word. */
+const promptBytesPerToken = 64;
+/** An event with one token of the answer and its probability, or with the progress of a batch. */
+const bytesPerEvent = 4096;
+
+/** What a streamed `/completion` brings at most: an event for each token that is read or written, and few others. */
+export function completionLimits(promptTokens: number, answerTokens: number): StreamLimits {
+  const events = promptTokens + answerTokens + 1000;
+  const eventBytes = 2 ** 20 + promptBytesPerToken * promptTokens;
+  return { events, eventBytes, bytes: eventBytes + bytesPerEvent * events };
+}
+
 export function progressOf(event: ServerEvent): ReadProgress | undefined {
   return new Wire(event, "event").at("prompt_progress").ifFits((progress) => {
-    const processed = progress.at("processed").number();
+    const processed = progress.at("processed").count(0);
     return {
       processed,
-      seconds: progress.at("time_ms").number(0) / 1000,
-      cached: progress.at("cache").ifFits((value) => value.number()) ?? 0,
-      total: progress.at("total").ifFits((value) => value.number()) ?? processed,
+      seconds: progress.at("time_ms").number(0, most) / 1000,
+      cached: progress.at("cache").optional((value) => value.count(0)) ?? 0,
+      total: progress.at("total").optional((value) => value.count(0)) ?? processed,
     };
   });
 }
 
 export function timingsOf(event: ServerEvent): CompletionTimings | undefined {
   return new Wire(event, "event").at("timings").ifFits((timings) => {
-    const number = (name: string): number => timings.at(name).ifFits((value) => value.number()) ?? 0;
+    // null where there was nothing to time
+    const count = (name: string): number => timings.at(name).optional((value) => value.count(0)) ?? 0;
+    const seconds = (name: string): number =>
+      (timings.at(name).optional((value) => value.number(0, most)) ?? 0) / 1000;
     return {
-      promptTokens: number("prompt_n"),
-      promptSeconds: number("prompt_ms") / 1000,
-      generatedTokens: number("predicted_n"),
-      generationSeconds: number("predicted_ms") / 1000,
+      promptTokens: count("prompt_n"),
+      promptSeconds: seconds("prompt_ms"),
+      generatedTokens: count("predicted_n"),
+      generationSeconds: seconds("predicted_ms"),
     };
   });
 }
 
 /** Tokens of the prompt that were in the cache, as the end of an answer says. */
 export function cachedOf(event: ServerEvent): number | undefined {
-  return new Wire(event, "event").ifFits((its) => its.at("timings").at("cache_n").number());
+  return new Wire(event, "event").ifFits((its) => its.at("timings").at("cache_n").count(0));
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import { onAbort } from "../../core/signals";
+import { Wire } from "../../core/wire";
 import { HttpError, failureOf, open, receive, type HttpReply, type HttpRequest } from "./httpJson";
 
 export type ServerEvent = Readonly<Record<string, unknown>>;
@@ -12,7 +14,13 @@ export class HttpRefusal extends Error {
   }
 }
 
-const maxEventBytes = 1_000_000;
+/** What a stream may bring at most: who sends more is not who was asked. */
+export interface StreamLimits {
+  readonly events: number;
+  readonly eventBytes: number;
+  readonly bytes: number;
+}
+
 const maxRefusalBytes = 100_000;
 
 /**
@@ -22,24 +30,26 @@ const maxRefusalBytes = 100_000;
  * @throws HttpError, HttpRefusal, or the signal's reason
  */
 export async function* exchangeEvents(
-  request: Pick<HttpRequest, "url" | "body" | "bearer">,
+  request: Pick<HttpRequest, "url" | "body" | "bearer"> & { readonly limits: StreamLimits },
   signal: AbortSignal,
 ): AsyncGenerator<ServerEvent> {
   signal.throwIfAborted();
   const outgoing = open({ ...request, method: "POST" }, "own");
-  const stop = (): unknown => outgoing.destroy(new Error("aborted"));
-  signal.addEventListener("abort", stop, { once: true });
+  const leave = onAbort(signal, () => outgoing.destroy(new Error("aborted")));
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.on("response", resolve).on("error", reject).end(JSON.stringify(request.body));
+      outgoing.on("response", resolve).on("error", reject);
+      // closed without either where another protocol was agreed to (101)
+      outgoing.on("close", () => reject(new HttpError({ kind: "disconnected" })));
+      outgoing.end(JSON.stringify(request.body));
     });
     if (response.statusCode !== 200) throw new HttpRefusal(await replyOf(response));
-    yield* eventsOf(response);
+    yield* eventsOf(response, request.limits);
   } catch (cause) {
     signal.throwIfAborted();
     throw cause instanceof Error && "code" in cause ? new HttpError(failureOf(cause)) : cause;
   } finally {
-    signal.removeEventListener("abort", stop);
+    leave();
     outgoing.destroy();
   }
 }
@@ -50,23 +60,40 @@ function replyOf(response: IncomingMessage): Promise<HttpReply> {
   });
 }
 
-/** The JSON of every `data:` line; comments and `[DONE]` are passed over. */
-async function* eventsOf(body: AsyncIterable<unknown>): AsyncGenerator<ServerEvent> {
+/** The JSON of every `data:` line; comments and `[DONE]` are passed over, and what is torn says nothing. */
+async function* eventsOf(body: AsyncIterable<unknown>, limits: StreamLimits): AsyncGenerator<ServerEvent> {
+  let bytes = 0;
+  let events = 0;
+  for await (const { line, more } of linesOf(body, limits.eventBytes)) {
+    bytes += more;
+    if (bytes > limits.bytes) throw new HttpError({ kind: "tooLarge", maxBytes: limits.bytes });
+    if (!line.startsWith("data:")) continue;
+    const event = Wire.ofJson(line.slice("data:".length), "event")?.ifFits((value) => value.object());
+    if (event === undefined) continue;
+    if (++events > limits.events) throw new HttpError({ kind: "tooLarge", maxBytes: bytes });
+    yield event;
+  }
+}
+
+/** Every line, with the bytes that came since the one before. */
+async function* linesOf(
+  body: AsyncIterable<unknown>,
+  maxBytes: number,
+): AsyncGenerator<{ readonly line: string; readonly more: number }> {
   const decoder = new TextDecoder();
-  let rest = "";
+  // pieces of the line that has not ended: joined once, however small they come
+  let open: string[] = [];
+  let more = 0;
   for await (const chunk of body) {
-    rest += decoder.decode(chunk as Uint8Array, { stream: true });
-    const lines = rest.split("\n");
-    rest = lines.pop() ?? "";
-    if (rest.length > maxEventBytes) throw new HttpError({ kind: "tooLarge", maxBytes: maxEventBytes });
-    for (const line of lines) {
-      const match = /^data:\s*(\{.*\})\s*$/.exec(line);
-      if (match === null) continue;
-      try {
-        yield JSON.parse(match[1] ?? "") as ServerEvent;
-      } catch {
-        // a torn event says nothing
-      }
+    const lines = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
+    more += (chunk as Uint8Array).byteLength;
+    const rest = lines.pop() ?? "";
+    for (const end of lines) {
+      yield { line: [...open, end].join(""), more };
+      open = [];
+      more = 0;
     }
+    open.push(rest);
+    if (more > maxBytes) throw new HttpError({ kind: "tooLarge", maxBytes });
   }
 }

@@ -1,5 +1,6 @@
 import http from "node:http";
 import https from "node:https";
+import { abortReason, onAbort } from "../../core/signals";
 
 /** One exchange with an outside server: JSON in, JSON out, bounded in time and size. */
 export interface HttpRequest {
@@ -67,12 +68,11 @@ async function attempt(
   signal.throwIfAborted();
   const outgoing = open(request, connection);
   let timer: NodeJS.Timeout | undefined;
-  let follow = (): void => undefined;
+  let leave = (): void => undefined;
   try {
     return await new Promise<HttpReply>((resolve, reject) => {
       const fail = (failure: HttpFailure): void => reject(new HttpError(failure));
-      follow = () => reject(signal.reason as Error);
-      signal.addEventListener("abort", follow, { once: true });
+      leave = onAbort(signal, () => reject(abortReason(signal)));
       timer = setTimeout(
         () => fail({ kind: "timeout", seconds: request.timeoutSeconds }),
         request.timeoutSeconds * 1000,
@@ -95,7 +95,7 @@ async function attempt(
     throw cause;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", follow);
+    leave();
   }
 }
 

@@ -1,5 +1,5 @@
 import { errorOfExchange, errorOfReply, readReply, type Doing } from "./llamaServerErrors";
-import { exchangeEvents, HttpRefusal, type ServerEvent } from "./httpEvents";
+import { exchangeEvents, HttpRefusal, type ServerEvent, type StreamLimits } from "./httpEvents";
 import { exchangeJson, type HttpReply } from "./httpJson";
 
 const MiB = 2 ** 20;
@@ -49,10 +49,15 @@ export class LlamaServerConnection {
   }
 
   /** What a streamed answer brings, event by event; an abort, or who reads no further, makes the server stop. */
-  async *stream(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<ServerEvent> {
+  async *stream(
+    path: string,
+    body: unknown,
+    limits: StreamLimits,
+    signal: AbortSignal,
+  ): AsyncGenerator<ServerEvent> {
     const bearer = this.#key === undefined ? {} : { bearer: this.#key };
     try {
-      for await (const event of exchangeEvents({ url: this.url + path, body, ...bearer }, signal)) {
+      for await (const event of exchangeEvents({ url: this.url + path, body, limits, ...bearer }, signal)) {
         if (event["error"] !== undefined) throw this.failed({ status: 500, body: event }, path);
         yield event;
       }

@@ -133,6 +133,24 @@ export function asleep(url: string): UserError {
   );
 }
 
+/** Of a server whose `/tokenize` answers text with nothing: it has no vocabulary, or is another program. */
+export function noTokens(url: string): UserError {
+  return new UserError(
+    "badOutput",
+    say`The server at ${url} says that this text has no tokens at all.`,
+    say`Check that llama-server is running there with a model that has a vocabulary.`,
+  );
+}
+
+export function tooSlowToCount(url: string, limitSeconds: number, cause: Error): UserError {
+  return new UserError(
+    "timeout",
+    say`The server at ${url} did not answer within ${seconds(limitSeconds)}.`,
+    say`Check that it is not stuck or overloaded, then try again.`,
+    { cause },
+  );
+}
+
 function badReply(url: string, cause: UnexpectedValue): UserError {
   return new UserError(
     "badOutput",

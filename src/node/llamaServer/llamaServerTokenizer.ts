@@ -2,8 +2,11 @@ import { readTokens } from "../../core/acceptance/serverReplies";
 import type { Tokenizer } from "../../core/tokens/tokenizer";
 import type { CountedText, TokenizerIdentity } from "../../core/tokens/tokenCount";
 import type { LlamaServerConnection } from "./llamaServerConnection";
-import { asleep } from "./llamaServerErrors";
+import { asleep, noTokens, tooSlowToCount } from "./llamaServerErrors";
 import { planBatches, type Batch } from "./llamaServerBatches";
+import { withAny } from "../../core/signals";
+import { TimeLimitError } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 
 /** Stands between the texts of a batch: llama-server returns ids as they are, and no text can make this one. */
 const separator = -1;
@@ -33,15 +36,16 @@ export class LlamaServerTokenizer implements Tokenizer {
     const counts = new Array<number>(texts.length).fill(0);
     const batches = planBatches(texts);
     const stop = new AbortController();
-    const both = AbortSignal.any([signal, stop.signal]);
-    const worker = async (): Promise<void> => {
+    const worker = async (both: AbortSignal): Promise<void> => {
       for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) {
         const tokens = await this.#countBatch(batch, both);
         batch.items.forEach((item, i) => (counts[item.index] = tokens[i] ?? 0));
       }
     };
     try {
-      await Promise.all(Array.from({ length: requestsInFlight }, worker));
+      await withAny([signal, stop.signal], (both) =>
+        Promise.all(Array.from({ length: requestsInFlight }, () => worker(both))),
+      );
     } catch (cause) {
       stop.abort(cause);
       signal.throwIfAborted();
@@ -52,7 +56,7 @@ export class LlamaServerTokenizer implements Tokenizer {
 
   async countPrompt(prompt: string, signal: AbortSignal): Promise<number> {
     const ids = await this.#tokenize(wellFormed(prompt), Buffer.byteLength(prompt), true, signal);
-    return ids.length;
+    return this.#counted(prompt, ids.length);
   }
 
   /** Token ids, as the server gives them. */
@@ -70,17 +74,33 @@ export class LlamaServerTokenizer implements Tokenizer {
     const texts = batch.items.map((item) => wellFormed(item.text));
     const [only, ...others] = texts;
     if (only !== undefined && others.length === 0) {
-      return [(await this.#tokenize(only, batch.bytes, false, signal)).length];
+      return [this.#counted(only, (await this.#tokenize(only, batch.bytes, false, signal)).length)];
     }
     const content = texts.flatMap((text, i) => (i === 0 ? [text] : [separator, text]));
     const counts = runLengths(await this.#tokenize(content, batch.bytes, false, signal));
-    if (counts.length === texts.length) return counts;
-    const singly: number[] = [];
-    for (const [i, text] of texts.entries()) {
-      const bytes = batch.items[i]?.bytes ?? 0;
-      singly.push((await this.#tokenize(text, bytes, false, signal)).length);
+    if (counts.length === texts.length) {
+      return counts.map((tokens, i) => this.#counted(texts[i] ?? "", tokens));
     }
-    return singly;
+    // all of them together may take no longer than twice what one request may
+    const limit = 2000 * timeLimit(batch.bytes);
+    return withLimit(signal, limit, async (both) => {
+      const singly: number[] = [];
+      for (const [i, text] of texts.entries()) {
+        const bytes = batch.items[i]?.bytes ?? 0;
+        singly.push(this.#counted(text, (await this.#tokenize(text, bytes, false, both)).length));
+      }
+      return singly;
+    }).catch((cause: unknown) => {
+      throw cause instanceof TimeLimitError
+        ? tooSlowToCount(this.connection.url, limit / 1000, cause)
+        : cause;
+    });
+  }
+
+  /** A letter or digit is at least one token in every vocabulary; a server without one answers an empty list. */
+  #counted(text: string, tokens: number): number {
+    if (tokens > 0 || !/[\p{L}\p{N}]/u.test(text)) return tokens;
+    throw noTokens(this.connection.url);
   }
 
   async #tokenize(

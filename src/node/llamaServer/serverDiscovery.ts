@@ -9,6 +9,8 @@ import {
 } from "../../core/servers/serverAddresses";
 import { HttpLlamaServer } from "./llamaServer";
 import { llamaSwapUpstream } from "./llamaSwapUpstream";
+import { TimeLimitError } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 
 /** llama-server's default port (9931, formerly 8080) and those commonly chosen beside it. */
 export const usualPorts: readonly number[] = [9931, 8080, 8009, 8010, 8011, 8012];
@@ -113,14 +115,14 @@ async function ask(
   limitSeconds: number | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const limit = limitSeconds === undefined ? undefined : AbortSignal.timeout(limitSeconds * 1000);
-  const both = limit === undefined ? signal : AbortSignal.any([signal, limit]);
   try {
-    return await askServer(url, source, options, both);
+    return limitSeconds === undefined
+      ? await askServer(url, source, options, signal)
+      : await withLimit(signal, limitSeconds * 1000, (both) => askServer(url, source, options, both));
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof UserError) return { url, source, error: cause };
-    if (limit?.aborted === true) return { url, source, error: tooSlow(url, limitSeconds ?? 0) };
+    if (cause instanceof TimeLimitError) return { url, source, error: tooSlow(url, limitSeconds ?? 0) };
     throw cause;
   }
 }

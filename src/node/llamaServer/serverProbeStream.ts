@@ -1,7 +1,15 @@
 import type { PrefillProgress } from "../../core/prefill/liveEta";
 import { UserError } from "../../core/userError";
-import { progressOf, timingsOf, type CompletionTimings, type ReadProgress } from "./completionEvents";
+import {
+  completionLimits,
+  progressOf,
+  timingsOf,
+  type CompletionTimings,
+  type ReadProgress,
+} from "./completionEvents";
 import { HttpError } from "./httpJson";
+import { TimeLimitError } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 import type { LlamaServerConnection } from "./llamaServerConnection";
 
 export interface StreamedRequest {
@@ -33,7 +41,6 @@ export async function streamCompletion(
   request: StreamedRequest,
   signal: AbortSignal,
 ): Promise<StreamedAnswer> {
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(request.timeoutSeconds * 1000))]);
   const started = performance.now() / 1000;
   const progress: PrefillProgress[] = [];
   let cached = 0;
@@ -56,8 +63,11 @@ export async function streamCompletion(
     return_progress: true,
     ...(request.model !== undefined && { model: request.model }),
   };
-  try {
-    for await (const event of connection.stream("/completion", body, stop)) {
+  const limits = completionLimits(request.prompt.length, request.generatedTokens);
+  const read = async (both: AbortSignal): Promise<StreamedAnswer> => {
+    for await (const event of connection.stream("/completion", body, limits, both)) {
+      // what comes late, while the end is on its way
+      both.throwIfAborted();
       const step = progressOf(event);
       if (step !== undefined) {
         cached = step.cached;
@@ -69,8 +79,11 @@ export async function streamCompletion(
       }
     }
     return answer(timings === undefined ? "disconnected" : "finished");
+  };
+  try {
+    return await withLimit(signal, request.timeoutSeconds * 1000, read);
   } catch (cause) {
-    if (stop.aborted) return answer("aborted");
+    if (signal.aborted || cause instanceof TimeLimitError) return answer("aborted");
     const lost = cause instanceof UserError && cause.cause instanceof HttpError;
     if (lost && progress.length > 0) return answer("disconnected");
     throw cause;

@@ -5,6 +5,7 @@ import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { isSecretVariable } from "../../core/launch/maskSecrets";
 import { seconds, say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { TimeLimitError, within } from "../waiting/within";
 import { systemOptions } from "./systemOptions";
 
 /** A look at all processes takes a fraction of a second; on a busy Windows some. */
@@ -104,17 +105,11 @@ function relevantVariables(all: Readonly<Record<string, string>>): Record<string
 
 /** systeminformation cannot be cancelled; what comes too late is dropped. */
 async function withinLimit<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const limit = AbortSignal.timeout(limitSeconds * 1000);
-  const both = AbortSignal.any([signal, limit]);
-  const late = new Promise<never>((_, reject) => {
-    both.addEventListener("abort", () => {
-      reject(signal.aborted ? (signal.reason as Error) : tooSlow());
-    });
-  });
   try {
-    return await Promise.race([work, late]);
+    return await within(work, limitSeconds * 1000, signal);
   } catch (cause) {
     if (signal.aborted || cause instanceof UserError) throw cause;
+    if (cause instanceof TimeLimitError) throw tooSlow();
     throw new UserError(
       "outsideFailed",
       say`The system does not list its processes.`,

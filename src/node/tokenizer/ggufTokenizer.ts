@@ -10,7 +10,8 @@ import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
 import { keyOf } from "./textKey";
 import { mostReadBytes } from "../reading/readDirectly";
-import { TimeLimitError, within } from "../waiting/within";
+import { TimeLimitError } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 
 export interface GgufTokenizerOptions {
   readonly signal: AbortSignal;
@@ -103,15 +104,12 @@ class PooledTokenizer implements GgufTokenizer {
 
   async countFiles(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]> {
     const task = { kind: "countFiles", files, flags: ofTexts, mostBytes: mostReadBytes } as const;
-    const limit = new AbortController();
-    const running = this.run(task, AbortSignal.any([signal, limit.signal]));
     try {
-      const answer = await within(running, fileLimitMs, signal);
+      const answer = await withLimit(signal, fileLimitMs, (both) => this.run(task, both));
       return answer.kind === "countedFiles" ? answer.files : unexpected(answer);
     } catch (error) {
       if (!(error instanceof TimeLimitError)) throw error;
       // a disk or network that does not answer: whoever asked reads them with limits of its own
-      limit.abort(error);
       return files.map(() => ({ kind: "unread" }));
     }
   }

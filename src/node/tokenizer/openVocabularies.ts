@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import type { GgufTokenizer } from "./ggufTokenizer";
 import { within } from "../waiting/within";
+import { withLimit } from "../waiting/withLimit";
 
 /** Vocabularies that stay open; the one not used for longest is closed for another. */
 const mostOpen = 2;
@@ -21,8 +22,7 @@ export class OpenVocabularies {
   async get(file: string, signal: AbortSignal): Promise<GgufTokenizer> {
     const key = await identityOf(file);
     const known = this.opened.get(key);
-    const opening =
-      known ?? this.open(file, AbortSignal.any([this.ending.signal, AbortSignal.timeout(openLimitMs)]));
+    const opening = known ?? withLimit(this.ending.signal, openLimitMs, (signal) => this.open(file, signal));
     this.opened.delete(key);
     this.opened.set(key, opening);
     if (known === undefined) {

@@ -1,4 +1,4 @@
-import { abortReason } from "./within";
+import { abortReason, onAbort } from "../../core/signals";
 
 /** Work that several wait for: one who gives up leaves it to the others, and with the last of them it is ended. */
 export class SharedWork<T> {
@@ -23,13 +23,12 @@ export class SharedWork<T> {
     this.waiting++;
     let leave = (): void => undefined;
     const left = new Promise<never>((_, reject) => {
-      leave = () => reject(abortReason(signal));
-      signal.addEventListener("abort", leave);
+      leave = onAbort(signal, () => reject(abortReason(signal)));
     });
     try {
       return await Promise.race([this.work, left]);
     } finally {
-      signal.removeEventListener("abort", leave);
+      leave();
       this.waiting--;
       if (this.waiting === 0 && !this.settled) this.ending.abort();
     }

@@ -1,16 +1,4 @@
-type Callback = () => void;
-
-/** One listener per signal, however many calls are under way: Node warns from the eleventh on. */
-const waiting = new WeakMap<AbortSignal, Set<Callback>>();
-
-function waitingOn(signal: AbortSignal): Set<Callback> {
-  const known = waiting.get(signal);
-  if (known !== undefined) return known;
-  const callbacks = new Set<Callback>();
-  waiting.set(signal, callbacks);
-  signal.addEventListener("abort", () => callbacks.forEach((callback) => callback()), { once: true });
-  return callbacks;
-}
+import { abortReason, onAbort } from "../../core/signals";
 
 /** The promise, unless the signal or the time limit comes first. What was asked of the system is left to end by itself. */
 export function within<T>(work: Promise<T>, milliseconds: number, signal: AbortSignal): Promise<T> {
@@ -18,21 +6,19 @@ export function within<T>(work: Promise<T>, milliseconds: number, signal: AbortS
     work.catch(() => undefined);
     return Promise.reject(abortReason(signal));
   }
-  const callbacks = waitingOn(signal);
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
+    const leave = onAbort(signal, () => {
       settle();
       reject(abortReason(signal));
-    };
+    });
     const timer = setTimeout(() => {
       settle();
       reject(new TimeLimitError(milliseconds));
     }, milliseconds);
     const settle = (): void => {
       clearTimeout(timer);
-      callbacks.delete(onAbort);
+      leave();
     };
-    callbacks.add(onAbort);
     work.then(
       (value) => {
         settle();
@@ -53,10 +39,6 @@ export class TimeLimitError extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds / 1000} s`);
   }
-}
-
-export function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new DOMException("Cancelled", "AbortError");
 }
 
 /** "EACCES" and the like; undefined for what is not an error of the system. */

@@ -89,6 +89,20 @@ describe("a ladder", () => {
     expect(asked.every(({ outcome }) => outcome === "correct")).toBe(true);
   });
 
+  it("gives a rung its time once, however many answers it asks for", async () => {
+    let clock = 0;
+    const answers = await server((prompt) => {
+      // the common answer takes all of the rung's time and leaves entries out, which would be asked for one by one
+      clock += 3_601_000;
+      const entries = Object.entries(JSON.parse(recallAll(prompt)) as Record<string, string>);
+      return { text: JSON.stringify(Object.fromEntries(entries.slice(1))) };
+    });
+    const record = await run(answers, { now: () => clock });
+    expect(record.steps).toHaveLength(1);
+    expect(record.steps[0]?.failure?.kind).toBe("timeLimit");
+    expect(clock).toBe(3_601_000);
+  });
+
   it.each([
     ["hangs up", "hangUp" as const, "serverError"],
     [

@@ -64,6 +64,17 @@ describe("counting in batches", () => {
     expect(asked).toEqual([["abc", -1, "d", -1, "ef"], "abc", "d", "ef"]);
   });
 
+  it("takes no tokens at all for an error, except where nothing is written", async () => {
+    const { client } = await characterServer((_, response) => sendJson(response, { tokens: [] }));
+    const refused = expect.objectContaining({ reason: "badOutput" }) as unknown;
+    await expect(counts(client, ["real text"])).rejects.toEqual(refused);
+    await expect(counts(client, ["one", "two"])).rejects.toEqual(refused);
+    const tokenizer = client.tokenizer(await client.facts(never));
+    await expect(tokenizer.countPrompt("real text", never)).rejects.toEqual(refused);
+    // a vocabulary may have nothing for white space
+    expect(await counts(client, [" \n"])).toEqual([0]);
+  });
+
   it("keeps few requests in flight, each of bounded size", async () => {
     const texts = Array.from({ length: 3000 }, (_, i) => "x".repeat((i * 37) % 2000));
     let inFlight = 0;
