@@ -20,9 +20,9 @@ const leastBytesPerSecond = 50_000;
 /** One answer, which is hung up on when it takes too long. */
 interface Download {
   readonly response: Response;
-  hangUp(): void;
+  readonly hangUp: () => void;
   /** Waits for some of its bytes. */
-  inTime<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+  readonly inTime: <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
 }
 
 /**

@@ -15,10 +15,10 @@ export interface Exchange {
   /** The client has hung up. */
   readonly gone: () => boolean;
   /** Writes what the connection takes; waits while it is full. */
-  write(bytes: string | Buffer): Promise<void>;
-  end(): void;
-  reset(): void;
-  pause(milliseconds: number): Promise<void>;
+  readonly write: (bytes: string | Buffer) => Promise<void>;
+  readonly end: () => void;
+  readonly reset: () => void;
+  readonly pause: (milliseconds: number) => Promise<void>;
 }
 
 export type Mode = (exchange: Exchange) => void | Promise<void>;
@@ -123,10 +123,10 @@ function whole(bytes: Buffer): Request | undefined {
 }
 
 function goodOf(endpoint: string, { head, body }: Request, file: Buffer): Good {
-  const json = <T>(): T => JSON.parse(body) as T;
+  const sent = (): unknown => JSON.parse(body);
   switch (endpoint) {
     case "/tokenize": {
-      const { content } = json<{ content: string | readonly (string | number)[] }>();
+      const { content } = sent() as { content: string | readonly (string | number)[] };
       const of = (part: string | number): readonly number[] =>
         typeof part === "number" ? [part] : part.split(/\s+/).map((_, i) => i);
       return {
@@ -135,11 +135,11 @@ function goodOf(endpoint: string, { head, body }: Request, file: Buffer): Good {
       };
     }
     case "/apply-template": {
-      const { messages } = json<{ messages: readonly { content: string }[] }>();
+      const { messages } = sent() as { messages: readonly { content: string }[] };
       return { kind: "json", value: { prompt: `<s>${messages.map(({ content }) => content).join("")}</s>` } };
     }
     case "/completion":
-      return { kind: "events", values: completion(json<{ prompt: readonly number[] }>().prompt.length) };
+      return { kind: "events", values: completion((sent() as { prompt: readonly number[] }).prompt.length) };
     case "/metrics":
       return {
         kind: "text",

@@ -18,7 +18,8 @@ class Literal {
 function text(value: unknown): string {
   if (value instanceof Literal) return value.text;
   if (Array.isArray(value)) return `[${value.map(text).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (typeof value !== "object" || value === null)
+    return value === undefined ? "null" : JSON.stringify(value);
   return `{${Object.entries(value)
     .map(([key, inner]) => `${JSON.stringify(key)}:${text(inner)}`)
     .join(",")}}`;
@@ -85,7 +86,10 @@ export const shapeModes: readonly (readonly [string, Mode])[] = [
   ["lone surrogates", strings("\ud800")],
   ["texts named __proto__", strings("__proto__")],
   ["true as text", replace((value) => (typeof value === "boolean" ? "false" : undefined))],
-  ["arrays as objects", replace((value) => (Array.isArray(value) ? { ...value } : undefined))],
+  [
+    "arrays as objects",
+    replace((value) => (Array.isArray(value) ? Object.fromEntries(value.entries()) : undefined)),
+  ],
   ["arrays as null", replace((value) => (Array.isArray(value) ? null : undefined))],
   ["empty arrays", replace((value) => (Array.isArray(value) ? [] : undefined))],
   ["arrays in arrays", replace((value) => (Array.isArray(value) ? [value] : undefined))],
