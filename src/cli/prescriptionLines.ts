@@ -1,6 +1,5 @@
 import { formatBytes, formatText } from "../core/format";
 import type { Prescription, Prescriptions } from "../core/prescription/prescription";
-import { predictionText } from "../core/prefill/predictionText";
 
 /** What to change, the cheapest first, each with its verdict, memory and cost. */
 export function prescriptionLines({ offered, impossible }: Prescriptions): string[] {
@@ -25,7 +24,7 @@ function detailsOf({ verdict, devices = [], wait, cost, leaveOut }: Prescription
   return [
     `   ${formatText(verdict.sentence)}`,
     ...(memory.length === 0 ? [] : [`   memory ${memory.join(" · ")}`]),
-    `   wait ${wait.known ? formatText(predictionText(wait)) : `unknown: ${formatText(wait.reason)}`}`,
+    ...(wait.known ? [] : [`   wait unknown: ${formatText(wait.reason)}`]),
     ...cost.map((line) => `   - ${formatText(line)}`),
     ...files.slice(0, shownFiles).map(({ label }) => `   · ${label}`),
     ...(files.length > shownFiles ? [`   · … and ${String(files.length - shownFiles)} more`] : []),

@@ -1,6 +1,7 @@
 import { changedOptions, type LaunchChange } from "../../core/launch/launchChange";
 import type { WhatIfAnswer, WhatIfFromPanel, WhatIfToPanel } from "../../core/protocol/whatIfMessages";
 import type { Estimated } from "../../core/report/situation";
+import { prescribe } from "../../core/prescription/prescribe";
 import { whatIf } from "../../core/report/whatIf";
 import type { Gauge } from "../estimate/gauge";
 import type { ServerStarter } from "../servers/serverStarter";
@@ -34,7 +35,8 @@ export class WhatIfPanel {
       case "whatIfAction": {
         const { shown } = this.gauge;
         if (shown === undefined) return;
-        if (!(await doWithChange(message.action, this.change, shown, this.starter))) return;
+        const change = message.change ?? this.change;
+        if (!(await doWithChange(message.action, change, shown, this.starter))) return;
         this.change = {};
         this.post({ type: "whatIf" });
       }
@@ -46,6 +48,19 @@ export class WhatIfPanel {
     this.sentTable = undefined;
     if (Object.keys(this.change).length > 0) await this.answer();
     this.sendTable();
+    await this.prescribe();
+  }
+
+  /** Some tenths of a second of work at most, after the verdict is on its way. */
+  private async prescribe(): Promise<void> {
+    const { shown } = this.gauge;
+    if (shown === undefined) return;
+    const actions = await offeredActions(shown, this.starter);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (shown.report !== this.gauge.shown?.report) return;
+    const { revision } = shown.report;
+    const prescriptions = { revision, actions, ...prescribe(shown.report, shown.situation) };
+    this.post({ type: "prescriptions", prescriptions });
   }
 
   private async answer(): Promise<void> {

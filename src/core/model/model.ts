@@ -76,6 +76,8 @@ export interface RopeScaling {
   readonly originalContext?: number;
   /** The header speaks of a rotary position encoding at all. */
   readonly rotates?: boolean;
+  /** A tensor has a factor for each frequency (`rope_freqs`, `rope_factors_long`): Llama 3.1, Phi 3. */
+  readonly factors?: boolean;
 }
 
 /** What a model's header says about the positions it was trained on. */

@@ -59,7 +59,7 @@ export function modelOf(header: GgufHeader): Model {
     rules,
     name: meta.text("general.name"),
     contextLength,
-    rope: ropeScalingOf(meta),
+    rope: ropeScalingOf(meta, header),
     embeddingLength: meta.integer("embedding_length") ?? 0,
     vocabularySize: meta.integer("vocab_size") ?? embedding?.shape[1] ?? header.vocabularySize ?? 0,
     layers: built.layers,
@@ -90,7 +90,7 @@ export function modelOf(header: GgufHeader): Model {
   };
 }
 
-function ropeScalingOf(meta: Metadata): RopeScaling {
+function ropeScalingOf(meta: Metadata, { tensors }: GgufHeader): RopeScaling {
   const type = meta.text(`${meta.architecture}.rope.scaling.type`);
   const factor = meta.number("rope.scaling.factor") ?? meta.number("rope.scale_linear");
   const originalContext = meta.integer("rope.scaling.original_context_length");
@@ -98,6 +98,7 @@ function ropeScalingOf(meta: Metadata): RopeScaling {
     meta.number("rope.freq_base") !== undefined || meta.integer("rope.dimension_count") !== undefined;
   return {
     rotates,
+    factors: tensors.some(({ name }) => /\brope_(freqs|factors_long)\b/.test(name)),
     ...(type !== undefined && { type }),
     ...(factor !== undefined && { factor }),
     ...(originalContext !== undefined && { originalContext }),

@@ -9,7 +9,13 @@ import { whatIf, type Judged, type WhatIfSituation } from "../report/whatIf";
 import { count, say } from "../text";
 import { asPrescription } from "./asPrescription";
 import { leaveOutFor } from "./leaveOut";
-import { nothingPrescribed, type Impossible, type Prescription, type Prescriptions } from "./prescription";
+import {
+  nothingPrescribed,
+  type Impossible,
+  type LeaveOut,
+  type Prescription,
+  type Prescriptions,
+} from "./prescription";
 import { movesLayers, rank, search, settled, weightOf, type Found } from "./search";
 import { speedSteps } from "./speedSteps";
 import { kvSteps, offloadSteps, slotSteps, ubatchSteps, yarnStep, type Step, type StepFacts } from "./steps";
@@ -180,15 +186,8 @@ function byLeavingOut(
 ): { readonly offered: readonly Prescription[]; readonly impossible: readonly Impossible[] } {
   const { nCtxPerSlot } = report.acceptance;
   const offered: Prescription[] = [];
-  if (nCtxPerSlot !== null) {
-    const leaveOut = leaveOutFor(report, nCtxPerSlot);
-    if (leaveOut !== undefined) {
-      const judged = reportWithout(report, allOut(report, leaveOut.files));
-      if (rank[judged.verdict.kind] < rank[report.verdict.kind]) {
-        offered.push(asPrescription({ report, judged, leaveOut, steps: [] }));
-      }
-    }
-  }
+  const fewer = nCtxPerSlot === null ? undefined : withFewer(report, nCtxPerSlot, (its) => its);
+  if (fewer !== undefined) offered.push(asPrescription({ report, ...fewer, steps: [] }));
   let least = offered[0]?.leaveOut?.tokens ?? Infinity;
   for (const steps of setup === undefined ? [] : roomier(setup)) {
     const both = setup && largestAndLess(setup, steps);
@@ -228,11 +227,25 @@ function largestAndLess(setup: Setup, steps: readonly Step[]): Prescription | un
   const change: LaunchChange = { ...made, ctxSize };
   const { nCtxPerSlot } = slotContext({ ...launch, ...change }, model, build);
   if (ctxSize === 0 || ctxSize === launch.ctxSize) return undefined;
-  const leaveOut = leaveOutFor(report, nCtxPerSlot);
-  if (leaveOut === undefined) return undefined;
-  const judged = whatIf(reportWithout(report, allOut(report, leaveOut.files)), situation, change);
-  if (judged === undefined || !starts(judged) || rank[judged.verdict.kind] >= rank[report.verdict.kind]) {
-    return undefined;
+  const fewer = withFewer(report, nCtxPerSlot, (its) => whatIf(its, situation, change));
+  return fewer && asPrescription({ report, ...fewer, change, steps });
+}
+
+/** Shares of a slot to fill: headings of files that stay are only shared out, and a close shave is no promise. */
+const fills = [1, 0.99, 0.95];
+
+/** The fewest files to leave out that make the verdict better for sure. */
+function withFewer(
+  report: GaugeReport,
+  nCtxPerSlot: number,
+  judge: (fewer: GaugeReport) => Judged | undefined,
+): { readonly leaveOut: LeaveOut; readonly judged: Judged } | undefined {
+  for (const fill of fills) {
+    const leaveOut = leaveOutFor(report, Math.floor(fill * nCtxPerSlot));
+    const judged = leaveOut && judge(reportWithout(report, allOut(report, leaveOut.files)));
+    if (judged === undefined || leaveOut === undefined || !starts(judged)) continue;
+    const { kind } = judged.verdict;
+    if (kind !== "unknown" && rank[kind] < rank[report.verdict.kind]) return { leaveOut, judged };
   }
-  return asPrescription({ report, judged, change, leaveOut, steps });
+  return undefined;
 }

@@ -64,7 +64,8 @@ export function search({ now, steps, complete, judge }: SearchInputs): readonly 
       tried.add(key);
       if (++trials > mostTrials) return found;
       const judged = judge(change);
-      if (judged === undefined || rank[judged.verdict.kind] >= rank[now.verdict.kind]) continue;
+      if (judged === undefined || judged.verdict.kind === "unknown") continue;
+      if (rank[judged.verdict.kind] >= rank[now.verdict.kind]) continue;
       const simpler = found.some(
         (each) => each.steps.every((step) => set.includes(step)) && badness(each.judged) <= badness(judged),
       );

@@ -162,10 +162,11 @@ const mostYarn = 4;
 
 /** YaRN with the smallest whole factor for so many tokens, or why not. */
 export function yarnStep({ model, launch, build }: StepFacts, tokens: number): Step | { readonly why: Text } {
-  const { type, factor = 1, rotates } = model.rope;
-  if (!rotates) return { why: say`The model has no rotary position encoding, so YaRN cannot extend it.` };
-  if (factor !== 1 || (type !== undefined && type !== "none" && type !== "linear")) {
-    return { why: say`The model's makers have extended its context already (RoPE scaling in the header).` };
+  const { type, factor = 1, rotates, factors } = model.rope;
+  if (rotates !== true)
+    return { why: say`The model has no rotary position encoding, so YaRN cannot extend it.` };
+  if (factors === true || factor !== 1 || (type !== undefined && type !== "none" && type !== "linear")) {
+    return { why: say`The model's makers have extended its context already (RoPE scaling in the file).` };
   }
   const needed = yarnFactorFor(tokens, launch, model);
   if (needed === undefined || needed > mostYarn) {

@@ -5,7 +5,7 @@ import type { GaugeState } from "../report/gaugeState";
 import type { ContextTable } from "../memory/budget/contextTable";
 import type { LiveMemory } from "../memory/devices/liveMemory";
 import type { PageFacts, PanelState, ToPanel } from "./panelMessages";
-import type { WhatIfAnswer } from "./whatIfMessages";
+import type { OfferedPrescriptions, WhatIfAnswer } from "./whatIfMessages";
 
 /** Everything the page draws from. */
 export interface PanelModel {
@@ -19,6 +19,8 @@ export interface PanelModel {
   /** The report with a change tried on it; absent while nothing is. */
   readonly whatIf?: Omit<WhatIfAnswer, "report"> & { readonly report: GaugeReport };
   readonly contextTable?: ContextTable;
+  /** What to change about `report`; absent while that is not known yet. */
+  readonly prescriptions?: OfferedPrescriptions;
   readonly live?: LiveMemory;
 }
 
@@ -49,6 +51,10 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
       const { contextTable: _, ...rest } = model;
       return message.table === undefined ? rest : { ...rest, contextTable: message.table };
     }
+    case "prescriptions":
+      return message.prescriptions.revision === model.report?.revision
+        ? { ...model, prescriptions: message.prescriptions }
+        : model;
     case "live": {
       const { live: _, ...rest } = model;
       return message.memory === undefined ? rest : { ...rest, live: message.memory };
@@ -65,7 +71,7 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
 }
 
 /** What was tried on another report is not shown on this one. */
-function withReport({ whatIf: _, ...model }: PanelModel, report: GaugeReport): PanelModel {
+function withReport({ whatIf: _, prescriptions: __, ...model }: PanelModel, report: GaugeReport): PanelModel {
   return { ...model, report };
 }
 

@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { GaugeReport, VerdictKind } from "../../core/report/gaugeReport";
+import { otherRemedies } from "../../core/report/verdict";
 import { visibleName } from "../../core/visibleName";
 import { count, percent, say, seconds, tokensPerSecond, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
@@ -9,7 +10,7 @@ import type { View } from "../view/view";
 import { leadAndRest } from "../view/words";
 import { modelName } from "../../core/report/names";
 
-const icons: Record<VerdictKind, IconName> = {
+export const verdictIcons: Record<VerdictKind, IconName> = {
   fits: "check",
   slow: "wait",
   tight: "warning",
@@ -27,7 +28,7 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
   return html`<header class="verdict ${verdict.kind}">
     <div class="sentence">
       <p class="eyebrow">${subject(view, report)}</p>
-      <h1>${icon(icons[verdict.kind])}<span class="lead">${lead}</span>${rest}</h1>
+      <h1>${icon(verdictIcons[verdict.kind])}<span class="lead">${lead}</span>${rest}</h1>
     </div>
     <div class="details">
       <p class="dim">
@@ -44,10 +45,13 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
 }
 
 /** What keeps the answer from being complete, each with its way out; then the verdict's other advice. */
-function steps({ words }: View, { server, verdict }: GaugeReport): TemplateResult | typeof nothing {
+function steps({ words, model }: View, { server, verdict }: GaugeReport): TemplateResult | typeof nothing {
   const missing = server.known ? [] : [{ why: server.why, remedy: server.remedy }];
   const said = new Set(missing.map(({ remedy }) => words(remedy)));
-  const others = verdict.remedies.map((remedy) => words(remedy)).filter((remedy) => !said.has(remedy));
+  const concrete = (model.prescriptions?.offered.length ?? 0) > 0;
+  const others = otherRemedies(verdict, concrete)
+    .map((remedy) => words(remedy))
+    .filter((remedy) => !said.has(remedy));
   if (missing.length + others.length === 0) return nothing;
   return html`<ul class="remedies">
     ${missing.map(

@@ -60,18 +60,18 @@ export function whatIfNotice(view: View): TemplateResult | typeof nothing {
           >${words(actionNames[action])}</vscode-button
         >`,
     )}
-    <vscode-button @click=${() => change(view, {})}>${words(say`Reset`)}</vscode-button>
+    <vscode-button @click=${() => tryChange(view, {})}>${words(say`Reset`)}</vscode-button>
   </div>`;
 }
 
-const actionNames: Record<WhatIfAction, Text> = {
+export const actionNames: Record<WhatIfAction, Text> = {
   copyFlags: say`Copy options`,
   putIntoPreset: say`Put into preset`,
   restartServer: say`Restart server`,
 };
 
 /** The page keeps what is tried; the extension answers what it would mean. */
-function change(view: View, whatIf: LaunchChange): void {
+export function tryChange(view: View, whatIf: LaunchChange): void {
   view.change({ whatIf });
   view.post({ type: "whatIf", change: whatIf });
 }
@@ -85,7 +85,7 @@ function set(
   const others = changeFields.filter((each) => each !== field && view.ui.whatIf[each] !== undefined);
   const kept = Object.fromEntries(others.map((each) => [each, view.ui.whatIf[each]])) as LaunchChange;
   const same = value === undefined || String(value) === now;
-  change(view, same ? kept : { ...kept, [field]: value });
+  tryChange(view, same ? kept : { ...kept, [field]: value });
 }
 
 /** `-c` as a slider over usual sizes; its steps are the keyboard's, too. */

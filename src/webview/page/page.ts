@@ -5,6 +5,7 @@ import { idleLadder, ladderCard } from "../cards/ladderCard";
 import { memoryCard } from "../cards/memoryCard";
 import { measuredCard } from "../cards/measuredCard";
 import { notices } from "../cards/notices";
+import { prescriptionList } from "../cards/prescriptionList";
 import { roomCard } from "../cards/roomCard";
 import { verdictHeader } from "../cards/verdictHeader";
 import type { View } from "../view/view";
@@ -21,7 +22,7 @@ export function page(view: View): TemplateResult {
         ? view.model.state.status === "counting"
           ? busyPage(view)
           : html`${idlePage(view)} ${idleLadder(view)}`
-        : html`${verdictHeader(view, report)}
+        : html`${verdictHeader(view, report)} ${prescriptionList(view)}
             <div class="cards">
               ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
               ${waitCard(view, report, view.ui.width)} ${measuredCard(view, report, view.ui.width)}

@@ -82,8 +82,10 @@ describe("what the panel tells its page", () => {
     bench.choose("llama-3.1-8b-q4_k_m.gguf");
     panel.show("memory");
     await said("ready", ["page", "state idle", "reveal"], () => vscode.say({ type: "ready" }));
-    await said("estimate", ["state counting", "report r1", "state ready r1"], () => gauge.estimate(request));
-    await said("leave out", ["judged r2", "state ready r2"], () =>
+    await said("estimate", ["state counting", "report r1", "state ready r1", "prescriptions"], () =>
+      gauge.estimate(request),
+    );
+    await said("leave out", ["judged r2", "state ready r2", "prescriptions"], () =>
       vscode.say({ type: "leaveOut", paths: [path.join(bench.root, "gate.md")], out: true }),
     );
     await said("what if", ['whatIf r2 {"ctxSize":4096} copyFlags'], () =>
@@ -92,12 +94,24 @@ describe("what the panel tells its page", () => {
     await said("table", ["contextTable there"], () => vscode.say({ type: "contextTable", open: true }));
     await said(
       "include",
-      ["judged r3", "state ready r3", 'whatIf r3 {"ctxSize":4096} copyFlags', "contextTable there"],
+      [
+        "judged r3",
+        "state ready r3",
+        'whatIf r3 {"ctxSize":4096} copyFlags',
+        "contextTable there",
+        "prescriptions",
+      ],
       () => vscode.say({ type: "leaveOut", paths: [path.join(bench.root, "gate.md")], out: false }),
     );
     await said(
       "recount",
-      ["report r4", "state ready r4", 'whatIf r4 {"ctxSize":4096} copyFlags', "contextTable there"],
+      [
+        "report r4",
+        "state ready r4",
+        'whatIf r4 {"ctxSize":4096} copyFlags',
+        "contextTable there",
+        "prescriptions",
+      ],
       () => gauge.recount(),
     );
     await said("cancel", ["state counting r4", "state ready r4"], () => {
@@ -111,7 +125,14 @@ describe("what the panel tells its page", () => {
     );
     await said(
       "the page again",
-      ["page", "report r4", "state failed r4", 'whatIf r4 {"ctxSize":4096} copyFlags', "contextTable there"],
+      [
+        "page",
+        "report r4",
+        "state failed r4",
+        'whatIf r4 {"ctxSize":4096} copyFlags',
+        "contextTable there",
+        "prescriptions",
+      ],
       () => vscode.say({ type: "ready" }),
     );
     await said("nothing tried", ["whatIf of nothing"], () => vscode.say({ type: "whatIf", change: {} }));
