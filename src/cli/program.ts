@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   "compare-ladders": async () => (await import("./compareLadders")).addCompareLadders,
   "explain-log": async () => (await import("./explainLog")).addExplainLog,
   probe: async () => (await import("./probe")).addProbe,
+  mcp: async () => (await import("./mcp")).addMcp,
 };
 
 /** The command that is named, or all of them for help and for names that are none. */

@@ -33,7 +33,10 @@ const allowed: Record<
     packages: (name) => name.startsWith("vscode-languageserver") || isNode(name),
   },
   webview: { floors: ["core"], packages: isBrowserPackage },
-  cli: { floors: ["core", "node", "app"], packages: (name) => name === "commander" || isNode(name) },
+  cli: {
+    floors: ["core", "node", "app"],
+    packages: (name) => name === "commander" || name.startsWith("@modelcontextprotocol/") || isNode(name),
+  },
   main: {
     floors: ["core", "app", "client", "cli"],
     packages: (name) => name !== "",
@@ -52,13 +55,13 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["memory/devices", "memory/overrides", "memory", "memory/graph", "memory/projector", "memory/budget"],
     ...["monitor", "llamaBench", "bench", "logs/reading", "conversation", "history", "preset", "logs"],
     ...["ladder/plan", "ladder/prompt", "ladder/score", "ladder/diagnosis", "ladder/report"],
-    ...["report", "prescription", "protocol"],
+    ...["report", "prescription", "agents", "protocol"],
   ],
   node: [
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "files", "llamaBench", "ladder"],
   ],
-  app: ["."],
+  app: [".", "agents"],
   client: ["editor", "servers", "estimate", "language", "panel", "speed", "ladder", "statusBar", "."],
   languageServer: ["."],
   webview: ["view", "saving", "charts", "cards", "page", "."],

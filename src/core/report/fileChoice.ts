@@ -56,12 +56,15 @@ export interface ReportCandidate {
 }
 
 /**
- * The smallest drop, among the files that are in the prompt, after which the prompt and the answer that was asked for fit
- * into one request. Undefined where nobody knows what a request may hold.
+ * The smallest drop, among the files that are in the prompt, after which it takes at most `room` tokens: by default what
+ * one request may hold, less the answer that was asked for. Undefined where nobody knows that.
  */
-export function planDrop(report: GaugeReport): DropPlan<ReportCandidate> | undefined {
-  const { promptTokens, nCtxPerSlot, answerReserve } = report.acceptance;
-  if (nCtxPerSlot === null) return undefined;
+export function planDrop(
+  report: GaugeReport,
+  room = roomForPrompt(report),
+): DropPlan<ReportCandidate> | undefined {
+  const { promptTokens } = report.acceptance;
+  if (room === undefined) return undefined;
   const out = new Set(report.leftOut);
   const share = packingShare(report);
   const candidates = report.tokens.files
@@ -72,11 +75,15 @@ export function planDrop(report: GaugeReport): DropPlan<ReportCandidate> | undef
       tokens: Math.max(0, counted.tokens + Math.floor(share(counted))),
       ...(counted.mark && { kind: counted.mark.kind }),
     }));
-  // the server refuses a prompt that fills its context; what is estimated must fit at its upper end, too
-  const room = Math.max(0, nCtxPerSlot - Math.max(1, answerReserve));
+  // what is estimated must fit at its upper end, too
   const spread = isExact(report.tokens.tokenizer) ? seamError : (report.tokens.tokenizer.relativeError ?? 0);
   const budget = promptTokens <= room && report.acceptance.exact ? room : Math.floor(room / (1 + spread));
   return dropToFit(candidates, promptTokens, budget);
+}
+
+/** The server refuses a prompt that fills its context. */
+function roomForPrompt({ acceptance: { nCtxPerSlot, answerReserve } }: GaugeReport): number | undefined {
+  return nCtxPerSlot === null ? undefined : Math.max(0, nCtxPerSlot - Math.max(1, answerReserve));
 }
 
 /** Tokens of headers and seams that go with a file, shared out by the length of its header. */

@@ -1,0 +1,85 @@
+import { estimateAnswer, planAnswer, stateAnswer } from "../../core/agents/agentAnswers";
+import { filesQuestion } from "../../core/agents/agentInput";
+import type { AgentToolName } from "../../core/agents/agentTools";
+import { valueOf } from "../../core/known";
+import type { Estimated, Situation } from "../../core/report/situation";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { insideRoots } from "../../node/files/insideRoots";
+import { readServerActivity } from "../../node/llamaServer/serverActivity";
+import { TimeLimitError, within } from "../../node/waiting/within";
+
+/** What an agent's questions are answered from. */
+export interface AgentHost {
+  /** Absolute paths of the folders an agent may ask about. */
+  roots(): readonly string[];
+  /** Counts and judges what is at absolute paths; keeps nothing. */
+  estimate(paths: readonly string[], signal: AbortSignal): Promise<Estimated>;
+  situation(signal: AbortSignal): Promise<Situation>;
+  apiKey(url: string): Promise<string | undefined>;
+}
+
+/** An agent that waits longer has given up. */
+const patienceMs = 120_000;
+
+/**
+ * The answer to a coding agent's question, in words that a small model can read. Only files below the roots are read and
+ * nothing is changed or sent, other than to the llama-server that counts.
+ * @throws UserError where the question cannot be answered, an abort where the signal fired
+ */
+export async function answerAgent(
+  tool: AgentToolName,
+  input: unknown,
+  host: AgentHost,
+  signal: AbortSignal,
+): Promise<string> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort(signal.reason);
+  signal.addEventListener("abort", end, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await within(answer(tool, input, host, ending.signal), patienceMs, signal);
+  } catch (error) {
+    if (!(error instanceof TimeLimitError)) throw error;
+    throw new UserError(
+      "timeout",
+      say`Counting took longer than ${String(patienceMs / 1000)} s.`,
+      say`Name fewer files, or a smaller folder.`,
+      { cause: error },
+    );
+  } finally {
+    signal.removeEventListener("abort", end);
+    ending.abort();
+  }
+}
+
+async function answer(
+  tool: AgentToolName,
+  input: unknown,
+  host: AgentHost,
+  signal: AbortSignal,
+): Promise<string> {
+  if (tool === "server_state") return state(host, signal);
+  const { paths, details, budgetTokens } = filesQuestion(input);
+  const { report } = await host.estimate(await insideRoots(paths, host.roots(), signal), signal);
+  return tool === "estimate_context"
+    ? estimateAnswer(report, details)
+    : planAnswer(report, details, budgetTokens);
+}
+
+async function state(host: AgentHost, signal: AbortSignal): Promise<string> {
+  const situation = await host.situation(signal);
+  const facts = valueOf(situation.server)?.facts;
+  if (facts === undefined) return stateAnswer(situation, undefined);
+  const { url, role, model } = facts;
+  const apiKey = await host.apiKey(url);
+  const activity = await readServerActivity(
+    {
+      ...{ url, counters: false },
+      ...(apiKey !== undefined && { apiKey }),
+      ...(role === "router" && { model: model.id }),
+    },
+    signal,
+  );
+  return stateAnswer(situation, activity.slots);
+}

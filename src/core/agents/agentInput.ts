@@ -1,0 +1,54 @@
+import { say } from "../text";
+import { UserError } from "../userError";
+import { mostPaths } from "./agentTools";
+
+export interface FilesQuestion {
+  readonly paths: readonly string[];
+  readonly details: boolean;
+  /** Only of a plan. */
+  readonly budgetTokens?: number;
+}
+
+/**
+ * What an agent asked, checked: models write numbers as texts, one path for a list of one, and make up fields.
+ * @throws UserError naming the field
+ */
+export function filesQuestion(input: unknown): FilesQuestion {
+  const { paths, details, budget_tokens: budget } = fieldsOf(input);
+  const budgetTokens = budget === undefined || budget === null ? undefined : wholeNumber(budget);
+  return {
+    paths: pathsOf(paths),
+    details: details === true || details === "true",
+    ...(budgetTokens !== undefined && { budgetTokens }),
+  };
+}
+
+function fieldsOf(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === "object" && input !== null && !Array.isArray(input)) {
+    return input as Readonly<Record<string, unknown>>;
+  }
+  throw wrong("arguments");
+}
+
+function pathsOf(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (list.length > mostPaths) {
+    throw new UserError(
+      "tooLarge",
+      say`paths has ${String(list.length)} entries, more than ${String(mostPaths)}.`,
+      say`Name folders instead of their files.`,
+    );
+  }
+  const names = list.filter((item): item is string => typeof item === "string" && item.trim() !== "");
+  if (names.length === 0 || names.length < list.length) throw wrong("paths");
+  return names;
+}
+
+function wholeNumber(value: unknown): number {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number) && number > 0) return number;
+  throw wrong("budget_tokens");
+}
+
+const wrong = (field: string): UserError =>
+  new UserError("invalidInput", say`${field} is missing or has the wrong type.`, say`See the tool's input schema.`);
