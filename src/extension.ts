@@ -7,6 +7,7 @@ import { DisposableStore } from "./client/editor/lifecycle";
 import { OutputLog } from "./client/editor/outputLog";
 import { SettingsStore } from "./client/editor/settingsStore";
 import { editorHost } from "./client/editorHost";
+import { registerAgentTools } from "./client/estimate/agentToolsInEditor";
 import { ActiveEditorTokens } from "./client/estimate/editorTokens";
 import { Gauge } from "./client/estimate/gauge";
 import { keepUpToDate } from "./client/estimate/keepUpToDate";
@@ -58,6 +59,7 @@ export function activate(context: ExtensionContext): void {
   const presetCosts = useCases((its) => its.presetCosts);
   const presets = store.add(startLanguageClient(context.extensionUri, log, presetCosts));
 
+  store.add(registerAgentTools(useCases((its) => its.agents)));
   store.add(keepUpToDate(gauge));
   store.add(settings.onDidChange(() => gauge.markStale()));
   store.add(settings.onDidChange(() => presets.refresh()));

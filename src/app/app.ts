@@ -1,3 +1,4 @@
+import { AgentQuestions } from "./agents/agentQuestions";
 import { Estimates } from "./estimates";
 import type { AppHost } from "./host";
 import { Ladders } from "./ladders";
@@ -16,6 +17,7 @@ export class App {
   readonly ladders: Ladders;
   readonly presetCosts: PresetCosts;
   readonly serverStart: ServerStart;
+  readonly agents: AgentQuestions;
 
   constructor(host: AppHost) {
     this.estimates = new Estimates(host);
@@ -26,6 +28,13 @@ export class App {
     this.ladders = new Ladders(measuring);
     this.presetCosts = new PresetCosts(host);
     this.serverStart = new ServerStart(host);
+    this.agents = new AgentQuestions({
+      roots: () => host.workspaceFolders(),
+      estimate: (roots, signal) =>
+        this.estimates.estimate({ label: "the question's files", roots }, () => undefined, signal),
+      situation: measuring.situation,
+      apiKey: (url) => host.apiKey(url),
+    });
   }
 
   async close(): Promise<void> {

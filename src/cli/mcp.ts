@@ -1,12 +1,13 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { answerAgent, type AgentHost } from "../app/agents/agentQuestions";
+import { AgentQuestions, type AgentHost } from "../app/agents/agentQuestions";
 import { gather } from "../app/situation";
 import { agentTools } from "../core/agents/agentTools";
 import { defaultWalkOptions } from "../core/files/files";
 import { estimate } from "../core/report/estimate";
 import type { Situation } from "../core/report/situation";
+import { defaultPatience } from "../core/report/wait";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
 import { workspaceFiles } from "../node/files/workspaceFiles";
@@ -38,13 +39,14 @@ export const addMcp: CliCommand = (program, context) => {
     .option("--answer-reserve <n>", "tokens to reserve for the answer", wholeNumber, 2048);
   withHistory(withPrograms(command), "folder of saved measurements").action(async (options: McpOptions) => {
     const host = await agentHost(options, context);
-    await serve(host, context.signal);
+    await serve(new AgentQuestions(host), context.signal);
   });
 };
 
 /** Talks until the other side closes standard input. */
-async function serve(host: AgentHost, signal: AbortSignal): Promise<void> {
-  const server = new Server({ name: "llama-gauge", version }, { capabilities: { tools: {} } });
+async function serve(questions: AgentQuestions, signal: AbortSignal): Promise<void> {
+  // the schemas are data, shared with the editor: no second description in the form this class takes
+  const { server } = new McpServer({ name: "llama-gauge", version }, { capabilities: { tools: {} } });
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: agentTools.map((tool) => ({
       ...tool,
@@ -55,7 +57,9 @@ async function serve(host: AgentHost, signal: AbortSignal): Promise<void> {
     const tool = agentTools.find(({ name }) => name === params.name);
     if (tool === undefined) return refusal(`There is no tool ${params.name.slice(0, 100)}.`);
     try {
-      return { content: [{ type: "text", text: await answerAgent(tool.name, params.arguments ?? {}, host, cancelled) }] };
+      return {
+        content: [{ type: "text", text: await questions.ask(tool.name, params.arguments ?? {}, cancelled) }],
+      };
     } catch (error) {
       if (error instanceof UserError) return refusal(error.message);
       throw error;
@@ -71,7 +75,9 @@ async function serve(host: AgentHost, signal: AbortSignal): Promise<void> {
   await server.close();
 }
 
-const refusal = (text: string): { readonly isError: true; readonly content: [{ type: "text"; text: string }] } => ({
+const refusal = (
+  text: string,
+): { readonly isError: true; readonly content: [{ type: "text"; text: string }] } => ({
   isError: true,
   content: [{ type: "text", text }],
 });
@@ -104,6 +110,7 @@ async function agentHost(options: McpOptions, context: CliContext): Promise<Agen
           walk: { ...defaultWalkOptions, workspaceFolders: roots },
           pack: defaultPackTemplate,
           answerReserve: options.answerReserve,
+          patienceSeconds: defaultPatience,
         },
         its,
         { files: workspaceFiles(), clock: Date },

@@ -61,7 +61,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "files", "llamaBench", "ladder"],
   ],
-  app: [".", "agents"],
+  app: ["agents", "."],
   client: ["editor", "servers", "estimate", "language", "panel", "speed", "ladder", "statusBar", "."],
   languageServer: ["."],
   webview: ["view", "saving", "charts", "cards", "page", "."],

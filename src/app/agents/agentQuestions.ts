@@ -22,34 +22,33 @@ export interface AgentHost {
 /** An agent that waits longer has given up. */
 const patienceMs = 120_000;
 
-/**
- * The answer to a coding agent's question, in words that a small model can read. Only files below the roots are read and
- * nothing is changed or sent, other than to the llama-server that counts.
- * @throws UserError where the question cannot be answered, an abort where the signal fired
- */
-export async function answerAgent(
-  tool: AgentToolName,
-  input: unknown,
-  host: AgentHost,
-  signal: AbortSignal,
-): Promise<string> {
-  const ending = new AbortController();
-  const end = (): void => ending.abort(signal.reason);
-  signal.addEventListener("abort", end, { once: true });
-  try {
-    signal.throwIfAborted();
-    return await within(answer(tool, input, host, ending.signal), patienceMs, signal);
-  } catch (error) {
-    if (!(error instanceof TimeLimitError)) throw error;
-    throw new UserError(
-      "timeout",
-      say`Counting took longer than ${String(patienceMs / 1000)} s.`,
-      say`Name fewer files, or a smaller folder.`,
-      { cause: error },
-    );
-  } finally {
-    signal.removeEventListener("abort", end);
-    ending.abort();
+/** Answers a coding agent in words that a small model can read. */
+export class AgentQuestions {
+  constructor(private readonly host: AgentHost) {}
+
+  /**
+   * Only files below the roots are read, and nothing is changed or sent, other than to the llama-server that counts.
+   * @throws UserError where the question cannot be answered, an abort where the signal fired
+   */
+  async ask(tool: AgentToolName, input: unknown, signal: AbortSignal): Promise<string> {
+    const ending = new AbortController();
+    const end = (): void => ending.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await within(answer(tool, input, this.host, ending.signal), patienceMs, signal);
+    } catch (error) {
+      if (!(error instanceof TimeLimitError)) throw error;
+      throw new UserError(
+        "timeout",
+        say`Counting took longer than ${String(patienceMs / 1000)} s.`,
+        say`Name fewer files, or a smaller folder.`,
+        { cause: error },
+      );
+    } finally {
+      signal.removeEventListener("abort", end);
+      ending.abort();
+    }
   }
 }
 

@@ -34,7 +34,9 @@ export function estimateAnswer(report: GaugeReport, details: boolean): string {
       largest.map(({ file, tokens: its }) => ({ label: file.label, tokens: its })),
       details,
     ),
-    acceptance.accepted === false ? "Ask plan_to_fit with the same paths which files to leave out." : undefined,
+    acceptance.accepted === false
+      ? "Ask plan_to_fit with the same paths which files to leave out."
+      : undefined,
   ]);
 }
 
@@ -84,8 +86,11 @@ export function stateAnswer(situation: Situation, progress: readonly SlotProgres
     ...(server.known
       ? []
       : [`No server: ${line(formatText(server.why))} ${line(formatText(server.remedy))}`]),
-    facts && `Model ${name(facts.model.id)} on ${name(facts.url)}${facts.build === undefined ? "" : `, build ${name(facts.build)}`}.`,
-    !facts && model.known ? `Chosen model: ${name(model.value.name ?? model.value.architecture)}.` : undefined,
+    facts &&
+      `Model ${name(facts.model.id)} on ${name(facts.url)}${facts.build === undefined ? "" : `, build ${name(facts.build)}`}.`,
+    !facts && model.known
+      ? `Chosen model: ${name(model.value.name ?? model.value.architecture)}.`
+      : undefined,
     facts &&
       `${counted(facts.totalSlots, "slot")}; one request may hold ${formatNumber(facts.nCtxPerSlot)} tokens, prompt and answer together.${facts.sleeping ? " The server sleeps: the next request loads the model first." : ""}`,
     ...(progress ?? []).slice(0, 16).map(slotLine),
@@ -96,7 +101,11 @@ export function stateAnswer(situation: Situation, progress: readonly SlotProgres
 
 function slotLine({ id, busy, promptTokens, processed, cached, generated }: SlotProgress): string {
   const held = Math.max(promptTokens, cached + processed) + generated;
-  const now = !busy ? "idle" : generated > 0 ? `answering, ${formatNumber(generated)} tokens so far` : "reading its prompt";
+  const now = !busy
+    ? "idle"
+    : generated > 0
+      ? `answering, ${formatNumber(generated)} tokens so far`
+      : "reading its prompt";
   return `Slot ${id}: ${now}; holds ${formatNumber(held)} tokens.`;
 }
 
@@ -106,10 +115,13 @@ function speedLine({ origin }: Situation, curve: Known<DepthCurve>): string {
   const waits = [4096, 32_768].flatMap((tokens) => {
     const wait = predict(curve.value, { tokens });
     return wait.known
-      ? [`${formatNumber(tokens)} tokens in ${formatSeconds(wait.seconds)} (${formatSeconds(wait.lowSeconds)} – ${formatSeconds(wait.highSeconds)})`]
+      ? [
+          `${formatNumber(tokens)} tokens in ${formatSeconds(wait.seconds)} (${formatSeconds(wait.lowSeconds)} – ${formatSeconds(wait.highSeconds)})`,
+        ]
       : [];
   });
-  const day = origin === undefined ? "" : `, measured ${new Date(origin.measuredAt).toISOString().slice(0, 10)}`;
+  const day =
+    origin === undefined ? "" : `, measured ${new Date(origin.measuredAt).toISOString().slice(0, 10)}`;
   return waits.length === 0
     ? "Speed: measured, but not as deep as 4,096 tokens."
     : `Reading a prompt${day}: ${waits.join("; ")}.`;
@@ -125,7 +137,9 @@ function exactness({ acceptance, tokens }: GaugeReport): string {
 function setupLine({ server, model }: GaugeReport): string | undefined {
   const facts = valueOf(server);
   if (facts !== undefined) return `Model ${name(facts.model.id)} on ${name(facts.url)}.`;
-  return model.known ? `Model ${name(model.value.name)}; no server answers.` : `No server answers and no model is chosen.`;
+  return model.known
+    ? `Model ${name(model.value.name)}; no server answers.`
+    : `No server answers and no model is chosen.`;
 }
 
 function fileLines(
@@ -141,7 +155,8 @@ function fileLines(
   ];
 }
 
-const counted = (number: number, noun: string): string => `${formatNumber(number)} ${noun}${number === 1 ? "" : "s"}`;
+const counted = (number: number, noun: string): string =>
+  `${formatNumber(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 /** What others named: on one line, so that it cannot pass for a line of the answer. */
 const name = (foreign: string): string => shownValue(foreign, longestName);

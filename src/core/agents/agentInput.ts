@@ -51,4 +51,8 @@ function wholeNumber(value: unknown): number {
 }
 
 const wrong = (field: string): UserError =>
-  new UserError("invalidInput", say`${field} is missing or has the wrong type.`, say`See the tool's input schema.`);
+  new UserError(
+    "invalidInput",
+    say`${field} is missing or has the wrong type.`,
+    say`See the tool's input schema.`,
+  );

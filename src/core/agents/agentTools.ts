@@ -17,7 +17,7 @@ const paths = {
   minItems: 1,
   maxItems: mostPaths,
   description:
-    "Files and folders, relative to the workspace or absolute. A folder stands for everything in it that is not ignored; \".\" is the whole workspace.",
+    'Files and folders, relative to the workspace or absolute. A folder stands for everything in it that is not ignored; "." is the whole workspace.',
 };
 const details = {
   type: "boolean",
@@ -30,7 +30,12 @@ export const agentTools: readonly AgentTool[] = [
     title: "Estimate context cost",
     description:
       "Before sending files to the local llama-server: counts their tokens with the model's own tokenizer and tells whether they fit into one request, whether the memory is enough, how long the prompt takes to read, and which files are the largest. Reads files only; sends nothing to a model.",
-    inputSchema: { type: "object", properties: { paths, details }, required: ["paths"], additionalProperties: false },
+    inputSchema: {
+      type: "object",
+      properties: { paths, details },
+      required: ["paths"],
+      additionalProperties: false,
+    },
   },
   {
     name: "plan_to_fit",
@@ -44,7 +49,8 @@ export const agentTools: readonly AgentTool[] = [
         budget_tokens: {
           type: "integer",
           minimum: 1,
-          description: "Tokens the files may take; without it, what one request holds less the room for the answer.",
+          description:
+            "Tokens the files may take; without it, what one request holds less the room for the answer.",
         },
         details,
       },

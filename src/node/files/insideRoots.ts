@@ -66,8 +66,6 @@ function outside(name: string, roots: readonly string[]): UserError {
   return new UserError(
     "invalidInput",
     say`${name} is outside the folders that may be read.`,
-    roots.length === 0
-      ? say`Open a folder first.`
-      : say`Name files and folders inside ${roots.join(", ")}.`,
+    roots.length === 0 ? say`Open a folder first.` : say`Name files and folders inside ${roots.join(", ")}.`,
   );
 }
