@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { commands, Selection, Uri, window, workspace } from "vscode";
+import { commands, LanguageModelTextPart, lm, Selection, Uri, window, workspace } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
@@ -82,6 +82,23 @@ describe("an estimate in VS Code with a real llama-server", () => {
     assert.match(await copiedBy("llamaGauge.copyPackedPrompt"), /four five six/);
     assert.equal((await acceptance()).promptTokens, await tokensOfCopiedPrompt(server.url));
     await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+  });
+
+  it("answers a language model's question, and shows it nothing outside the workspace", async () => {
+    const asked = async (paths: readonly string[]): Promise<string> => {
+      const input = { paths };
+      const { content } = await lm.invokeTool("llamaGauge_estimate_context", {
+        input,
+        toolInvocationToken: undefined,
+      });
+      return content.map((part) => (part instanceof LanguageModelTextPart ? part.value : "")).join("");
+    };
+    const { body } = await postJson(`${server.url}/tokenize`, {
+      content: new TextDecoder().decode(await workspace.fs.readFile(inside("README.md"))),
+    });
+    const { tokens } = body as { readonly tokens: readonly number[] };
+    assert.match(await asked(["README.md"]), new RegExp(`^- README\\.md: ${tokens.length}$`, "m"));
+    assert.match(await asked(["../../etc"]), /is outside/);
   });
 
   it("does not fit where the context is too small, as the server says itself", async () => {

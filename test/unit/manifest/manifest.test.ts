@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { agentTools } from "../../../src/core/agents/agentTools";
 import { commandIds } from "../../../src/client/editor/commandIds";
 import { tooltipCommands } from "../../../src/client/statusBar/statusView";
 import { repository } from "../../support/repository";
@@ -41,6 +42,11 @@ interface Manifest {
   readonly contributes: {
     readonly commands: readonly Command[];
     readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
+    readonly languageModelTools: readonly {
+      readonly name: string;
+      readonly modelDescription: string;
+      readonly inputSchema: unknown;
+    }[];
     readonly keybindings?: unknown;
     readonly viewsWelcome: readonly { readonly contents: string; readonly when?: string }[];
     readonly walkthroughs: readonly { readonly steps: readonly Step[] }[];
@@ -77,6 +83,21 @@ const storeCategories = [
 ];
 
 describe("the manifest", () => {
+  it("declares the agents' tools as the command line offers them", () => {
+    const declared = manifest.contributes.languageModelTools.map((tool) => [
+      tool.name,
+      tool.modelDescription,
+      tool.inputSchema,
+    ]);
+    expect(declared).toEqual(
+      agentTools.map(({ name, description, inputSchema }) => [
+        `llamaGauge_${name}`,
+        description,
+        inputSchema,
+      ]),
+    );
+  });
+
   it("names categories that the store has, and every keyword once", () => {
     const { categories, keywords } = manifest;
     expect(categories.filter((name) => !storeCategories.includes(name))).toEqual([]);
