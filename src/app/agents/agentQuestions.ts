@@ -3,7 +3,7 @@ import { filesQuestion } from "../../core/agents/agentInput";
 import type { AgentToolName } from "../../core/agents/agentTools";
 import { valueOf } from "../../core/known";
 import type { Estimated, Situation } from "../../core/report/situation";
-import { say } from "../../core/text";
+import { say, seconds } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { insideRoots } from "../../node/files/insideRoots";
 import { readServerActivity } from "../../node/llamaServer/serverActivity";
@@ -41,7 +41,7 @@ export class AgentQuestions {
       if (!(error instanceof TimeLimitError)) throw error;
       throw new UserError(
         "timeout",
-        say`Counting took longer than ${String(patienceMs / 1000)} s.`,
+        say`Counting took longer than ${seconds(patienceMs / 1000)}.`,
         say`Name fewer files, or a smaller folder.`,
         { cause: error },
       );

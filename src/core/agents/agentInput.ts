@@ -1,4 +1,4 @@
-import { say } from "../text";
+import { count, say } from "../text";
 import { UserError } from "../userError";
 import { mostPaths } from "./agentTools";
 
@@ -35,7 +35,7 @@ function pathsOf(value: unknown): readonly string[] {
   if (list.length > mostPaths) {
     throw new UserError(
       "tooLarge",
-      say`paths has ${String(list.length)} entries, more than ${String(mostPaths)}.`,
+      say`paths has ${count(list.length)} entr[y|ies], more than ${count(mostPaths)}.`,
       say`Name folders instead of their files.`,
     );
   }
