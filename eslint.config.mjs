@@ -76,6 +76,22 @@ export default tseslint.config(
     rules: { "no-restricted-syntax": ["error", ...inSources, forcedText] },
   },
   {
+    // where a program is started, and its whole tree ended
+    files: ["src/**/*.ts"],
+    ignores: ["src/node/process/*.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        {
+          paths: ["execa", "child_process", "node:child_process", "cross-spawn"].map((name) => ({
+            name,
+            message: "node/process starts programs, and ends all that they start.",
+          })),
+        },
+      ],
+    },
+  },
+  {
     files: ["src/core/shown.ts", "src/core/markdown.ts"],
     rules: { "no-restricted-syntax": ["error", ...inSources] },
   },

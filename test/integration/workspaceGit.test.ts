@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, readdir, realpath, rm, unlink, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
@@ -131,6 +141,84 @@ describe("git changes", () => {
     const error = await changedFiles(root, scope, never).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(UserError);
     expect(error).toMatchObject({ reason });
+  });
+
+  it("runs nothing that the repository names", async () => {
+    await sampleRepository();
+    const ran = path.join(root, "..", `${path.basename(root)}-ran`);
+    const program = path.join(root, ".git", "program");
+    await writeFile(program, `#!/bin/sh\necho "$0 $*" >> '${ran}'\ncat\n`, { mode: 0o755 });
+    await put(".gitattributes", "* filter=mine diff=mine\n");
+    for (const key of [
+      ...["filter.mine.clean", "filter.mine.smudge", "diff.mine.textconv"],
+      ...["diff.mine.command", "diff.external", "core.fsmonitor", "core.sshCommand", "core.pager"],
+      ...["core.askPass", "core.editor", "alias.diff", "alias.config", "gpg.program"],
+    ]) {
+      await git("config", key, key.startsWith("alias.") ? `!${program}` : program);
+    }
+    await git("config", "filter.mine.required", "true");
+    const hooks = path.join(root, ".git", "hooks");
+    for (const hook of ["post-index-change", "fsmonitor-watchman", "reference-transaction"]) {
+      await symlink(program, path.join(hooks, hook));
+    }
+    // git itself would have run it: that is what is being prevented
+    await git("--no-pager", "-c", "core.fsmonitor=false", "diff", "main").catch(() => undefined);
+    expect(await readFile(ran, "utf8")).not.toBe("");
+    await rm(ran);
+    await git("config", "filter.mine.process", program);
+    expect(await names({ kind: "workingTree" })).toContain("kept.txt");
+    expect(await names({ kind: "staged" })).toEqual(["src/a.ts"]);
+    expect(await names({ kind: "branch", base: "main" })).toContain("src/feature.ts");
+    expect(await changesAsDiff(root, { kind: "workingTree" }, never)).toContain("+changed");
+    await expect(readFile(ran)).rejects.toThrow("ENOENT");
+  });
+
+  it("runs the filters that the user set up, as for git-lfs", async () => {
+    await sampleRepository();
+    const home = await mkdtemp(path.join(os.tmpdir(), "gauge-home-"));
+    const settings = path.join(home, "config");
+    await writeFile(settings, '[filter "mine"]\n\tclean = tr a-z A-Z\n');
+    await put(".gitattributes", "kept.txt filter=mine\n");
+    const before = process.env["GIT_CONFIG_GLOBAL"];
+    process.env["GIT_CONFIG_GLOBAL"] = settings;
+    try {
+      expect(await changesAsDiff(root, { kind: "workingTree" }, never)).toContain("+CHANGED");
+    } finally {
+      if (before === undefined) delete process.env["GIT_CONFIG_GLOBAL"];
+      else process.env["GIT_CONFIG_GLOBAL"] = before;
+      await rm(home, { recursive: true });
+    }
+  });
+
+  it("never asks the remote of a partial clone", async () => {
+    await sampleRepository();
+    const clone = `${root}-clone`;
+    const asked = `${root}-asked`;
+    const upload = path.join(root, ".git", "upload");
+    await writeFile(upload, `#!/bin/sh\necho asked >> '${asked}'\nexec git-upload-pack "$@"\n`, {
+      mode: 0o755,
+    });
+    await git("config", "uploadpack.allowFilter", "true");
+    await git("config", "uploadpack.allowAnySHA1InWant", "true");
+    const source = ["--filter=blob:none", "--no-checkout", "--upload-pack", upload, `file://${root}`, clone];
+    await git("clone", "--quiet", ...source);
+    const inClone = async (...args: readonly string[]): Promise<unknown> =>
+      execa("git", ["-C", clone, ...args], { env: { GIT_ALLOW_PROTOCOL: "file" } });
+    await inClone("config", "remote.origin.uploadpack", upload);
+    // the settings of a repository may allow what is not allowed in general
+    await inClone("config", "protocol.file.allow", "always");
+    await inClone("read-tree", "HEAD");
+    await rm(asked);
+    const { files } = await changedFiles(clone, { kind: "branch", base: "origin/main" }, never);
+    expect(files).toEqual([]);
+    const diff = changesAsDiff(clone, { kind: "branch", base: "origin/main" }, never);
+    await expect(diff).rejects.toMatchObject({ reason: "unsupported" });
+    await expect(readFile(asked)).rejects.toThrow("ENOENT");
+    // git itself would have asked
+    await inClone("diff", "origin/main", "HEAD");
+    expect(await readFile(asked, "utf8")).toContain("asked");
+    await rm(clone, { recursive: true });
+    await rm(asked);
   });
 
   it("leaves no git behind when cancelled", async () => {

@@ -1,33 +1,31 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import { execa, ExecaError } from "execa";
 import { count, say } from "../../core/text";
 import type { GitChanges, GitScope } from "../../core/tokens/gitScope";
 import { UserError } from "../../core/userError";
-
-const timeLimitMs = 20_000;
-const maxOutputBytes = 256 * 1024 * 1024;
+import { gitIn, type Git } from "./gitCommand";
 
 /** Each takes a git of its own. */
 const maxUntracked = 1000;
 
 /**
- * Files that changed, in the repository `folder` lies in, limited to that folder. Not for untrusted workspaces: git runs
- * the filters a repository sets up. @throws UserError where there is no git, no repository, or nothing to compare with.
+ * Files that changed, in the repository `folder` lies in, limited to that folder. Not for untrusted workspaces: git
+ * reads the repository's settings. @throws UserError where there is no git, no repository, or nothing to compare with.
  */
 export async function changedFiles(
   folder: string,
   scope: GitScope,
   signal: AbortSignal,
 ): Promise<GitChanges> {
-  const repository = await repositoryOf(folder, signal);
-  const { revision, against } = await comparedWith(folder, scope, signal);
-  const names = await git(
-    folder,
-    [...diffCommand(scope, revision), "--name-only", "-z", "--diff-filter=d", "--", "."],
-    signal,
-  );
-  const untracked = scope.kind === "workingTree" ? await untrackedFiles(folder, signal) : [];
+  const git = await gitIn(folder, signal);
+  const repository = await repositoryOf(git);
+  const { revision, against } = await comparedWith(git, scope);
+  // a renamed file is under its new name either way, and without the search nothing is read of a partial clone
+  const names = await git([
+    ...diffCommand(scope, revision),
+    ...["--no-renames", "--name-only", "-z", "--diff-filter=d", "--", "."],
+  ]);
+  const untracked = scope.kind === "workingTree" ? await untrackedFiles(git) : [];
   const relative = new Set([...split(names), ...untracked]);
   const files = Array.from(relative, (name) => path.join(repository, name)).sort();
   const there = await Promise.all(
@@ -41,11 +39,12 @@ export async function changedFiles(
  * as `changedFiles`.
  */
 export async function changesAsDiff(folder: string, scope: GitScope, signal: AbortSignal): Promise<string> {
-  const repository = await repositoryOf(folder, signal);
-  const { revision } = await comparedWith(folder, scope, signal);
-  const tracked = await git(folder, [...diffCommand(scope, revision), "--", "."], signal);
+  const git = await gitIn(folder, signal);
+  const repository = await repositoryOf(git);
+  const { revision } = await comparedWith(git, scope);
+  const tracked = await git([...diffCommand(scope, revision), "--find-renames", "--", "."]);
   if (scope.kind !== "workingTree") return tracked;
-  const names = await untrackedFiles(folder, signal);
+  const names = await untrackedFiles(git);
   if (names.length > maxUntracked) {
     throw new UserError(
       "tooLarge",
@@ -54,29 +53,24 @@ export async function changesAsDiff(folder: string, scope: GitScope, signal: Abo
     );
   }
   const parts = [tracked];
+  const atTop = await gitIn(repository, signal);
   for (const name of names) {
     // Compared with nothing, git ends with 1 where there is something.
     const against = ["diff", ...plainDiff, "--no-index", "--", "/dev/null", name];
-    parts.push(await git(repository, against, signal, [0, 1]));
+    parts.push(await atTop(against, [0, 1]));
   }
   return parts.join("");
 }
 
-async function untrackedFiles(folder: string, signal: AbortSignal): Promise<string[]> {
-  return split(
-    await git(folder, ["ls-files", "--others", "--exclude-standard", "--full-name", "-z"], signal),
-  );
+async function untrackedFiles(git: Git): Promise<string[]> {
+  return split(await git(["ls-files", "--others", "--exclude-standard", "--full-name", "-z"]));
 }
 
 /** git's core.excludesFile, or its default place where that exists. */
 export async function globalExcludesFile(folder: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const configured = await git(
-      folder,
-      ["config", "--type=path", "--get", "core.excludesFile"],
-      signal,
-      [0, 1],
-    );
+    const git = await gitIn(folder, signal);
+    const configured = await git(["config", "--type=path", "--get", "core.excludesFile"], [0, 1]);
     if (configured.trim() !== "") return configured.trimEnd();
   } catch {
     signal.throwIfAborted();
@@ -87,36 +81,42 @@ export async function globalExcludesFile(folder: string, signal: AbortSignal): P
 }
 
 /** No programs from the repository's settings or attributes, no colours, the same output whatever the user set up. */
-const plainDiff = ["--no-ext-diff", "--no-textconv", "--no-color", "--src-prefix=a/", "--dst-prefix=b/"];
+const plainDiff = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-color",
+  "--ignore-submodules=dirty",
+  "--src-prefix=a/",
+  "--dst-prefix=b/",
+];
 
 /** Paths in the output are relative to the repository's top; only those in the current folder are there. */
 function diffCommand(scope: GitScope, revision: string): string[] {
   const staged = scope.kind === "staged" ? ["--cached"] : [];
-  return ["diff", ...plainDiff, "--find-renames", ...staged, revision];
+  return ["diff", ...plainDiff, ...staged, revision];
 }
 
-async function repositoryOf(folder: string, signal: AbortSignal): Promise<string> {
-  return (await git(folder, ["rev-parse", "--show-toplevel"], signal)).replace(/\n$/, "");
+async function repositoryOf(git: Git): Promise<string> {
+  return (await git(["rev-parse", "--show-toplevel"])).replace(/\n$/, "");
 }
 
 async function comparedWith(
-  folder: string,
+  git: Git,
   scope: GitScope,
-  signal: AbortSignal,
 ): Promise<{ readonly revision: string; readonly against: string }> {
   if (scope.kind !== "branch") {
-    const head = await commitOf(folder, "HEAD", signal);
+    const head = await commitOf(git, "HEAD");
     if (head !== undefined) return { revision: head, against: "HEAD" };
     // Before the first commit everything is new: compared with the tree of no files.
-    const emptyTree = await git(folder, ["hash-object", "-t", "tree", "--stdin"], signal);
+    const emptyTree = await git(["hash-object", "-t", "tree", "--stdin"]);
     return { revision: emptyTree.trim(), against: "" };
   }
   for (const base of scope.base === undefined
     ? ["origin/HEAD", "origin/main", "origin/master", "main", "master"]
     : [scope.base]) {
-    const commit = await commitOf(folder, base, signal);
+    const commit = await commitOf(git, base);
     if (commit === undefined) continue;
-    const mergeBase = (await git(folder, ["merge-base", commit, "HEAD"], signal, [0, 1])).trim();
+    const mergeBase = (await git(["merge-base", commit, "HEAD"], [0, 1])).trim();
     if (mergeBase === "") continue;
     return { revision: mergeBase, against: `${base} (${mergeBase.slice(0, 7)})` };
   }
@@ -130,86 +130,13 @@ async function comparedWith(
 }
 
 /** A name is resolved first, so that one beginning with a dash never becomes an option. */
-async function commitOf(folder: string, name: string, signal: AbortSignal): Promise<string | undefined> {
+async function commitOf(git: Git, name: string): Promise<string | undefined> {
   const answer = await git(
-    folder,
     ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`],
-    signal,
     [0, 1, 128],
   );
   const commit = answer.trim();
   return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined;
 }
-
-async function git(
-  folder: string,
-  args: readonly string[],
-  signal: AbortSignal,
-  fine: readonly number[] = [0],
-): Promise<string> {
-  signal.throwIfAborted();
-  try {
-    const { stdout } = await execa(
-      "git",
-      ["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", ...args],
-      {
-        cwd: folder,
-        // Reading must not take the index lock from the user's own git, nor ask for anything.
-        env: { GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
-        stdin: "ignore",
-        stripFinalNewline: false,
-        timeout: timeLimitMs,
-        maxBuffer: maxOutputBytes,
-        cancelSignal: signal,
-        encoding: "utf8",
-      },
-    );
-    return stdout;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!isExecaError(error)) throw error;
-    if (error.exitCode !== undefined && fine.includes(error.exitCode)) return String(error.stdout);
-    throw gitError(folder, error);
-  }
-}
-
-function gitError(
-  folder: string,
-  error: Pick<ExecaError, "code" | "timedOut" | "isMaxBuffer" | "stderr">,
-): UserError {
-  const options = { cause: error };
-  if (error.code === "ENOENT") {
-    return new UserError(
-      "notFound",
-      say`git was not found.`,
-      say`Install git or put it on the PATH.`,
-      options,
-    );
-  }
-  if (error.timedOut) {
-    const remedy = say`Choose a smaller folder, or count its files instead.`;
-    return new UserError("timeout", say`git did not respond within ${folder}.`, remedy, options);
-  }
-  if (error.isMaxBuffer) {
-    return new UserError("tooLarge", say`The changes are too large.`, say`Choose a smaller folder.`, options);
-  }
-  const message = String(error.stderr).trim().split("\n", 1)[0] ?? "";
-  if (/not a git repository/.test(message)) {
-    return new UserError(
-      "invalidInput",
-      say`${folder} is not in a git repository.`,
-      say`Choose a folder.`,
-      options,
-    );
-  }
-  return new UserError(
-    "outsideFailed",
-    say`git failed: ${message}`,
-    say`Check the repository with git status.`,
-    options,
-  );
-}
-
-const isExecaError = (error: unknown): error is ExecaError => error instanceof ExecaError;
 
 const split = (listed: string): string[] => listed.split("\0").filter((name) => name !== "");

@@ -1,6 +1,5 @@
-import { execa } from "execa";
 import type { ServerMemory } from "../../core/memory/devices/liveMemory";
-import { inTime } from "../waiting/within";
+import { startPowerShell, type Dialogue } from "../process/dialogue";
 
 /**
  * One line of JSON for each process that is asked for, from one PowerShell for the whole watch. CIM classes, unlike
@@ -20,36 +19,21 @@ const patience = 15_000;
 
 /** Memory of a process on Windows; started at the first question. */
 export class WindowsProcessMemory {
-  private asked:
-    { readonly shell: ReturnType<typeof start>; readonly lines: AsyncIterator<unknown> } | undefined;
+  private shell: Dialogue | undefined;
 
   async of(pid: number): Promise<ServerMemory | undefined> {
-    this.asked ??= startAsking();
-    this.asked.shell.stdin.write(`${pid}\n`);
-    const line = await inTime(this.asked.lines.next(), patience);
-    if (typeof line?.value === "string") return parseProcessMemory(line.value, pid);
+    this.shell ??= startPowerShell(script, patience);
+    const line = await this.shell.ask(String(pid));
+    if (line !== undefined) return parseProcessMemory(line, pid);
     this.close();
     return undefined;
   }
 
   close(): void {
-    this.asked?.shell.stdin.end();
-    this.asked?.shell.kill();
-    this.asked = undefined;
+    this.shell?.close();
+    this.shell = undefined;
   }
 }
-
-function startAsking(): NonNullable<WindowsProcessMemory["asked"]> {
-  const shell = start();
-  return { shell, lines: shell.iterable() };
-}
-
-const start = () =>
-  execa(
-    "powershell.exe",
-    ["-NoProfile", "-NonInteractive", "-EncodedCommand", Buffer.from(script, "utf16le").toString("base64")],
-    { reject: false, buffer: false, windowsHide: true, stdin: "pipe", stderr: "ignore" },
-  );
 
 /**
  * `{"resident":bytes,"gpu":["pid_1234_luid_0x…_phys_0 bytes"]}`. A GPU there is named by a number that no backend of

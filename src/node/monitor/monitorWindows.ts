@@ -1,5 +1,5 @@
-import { execa } from "execa";
 import type { ProcessUse, SystemSnapshot } from "../../core/monitor/systemSnapshot";
+import { startPowerShell } from "../process/dialogue";
 
 /**
  * One line of JSON per reading, from one PowerShell for the whole watch: starting it costs more than all readings. The
@@ -17,25 +17,21 @@ while ($null -ne [Console]::In.ReadLine()) {
   @{ processes = @($p); freeKiB = $o.FreePhysicalMemory; battery = $b.BatteryStatus; gpu = @($g) } | ConvertTo-Json -Compress
 }`;
 
+/** Milliseconds; a PowerShell that was just started on a busy machine takes many seconds. */
+const patience = 60_000;
+
 /** Readings of a Windows machine; `close` ends its PowerShell. */
 export class WindowsSystem {
-  readonly #shell = execa(
-    "powershell.exe",
-    ["-NoProfile", "-NonInteractive", "-EncodedCommand", Buffer.from(script, "utf16le").toString("base64")],
-    { reject: false, buffer: false, windowsHide: true, stdin: "pipe", stderr: "ignore" },
-  );
-  readonly #lines = this.#shell.iterable();
+  readonly #shell = startPowerShell(script, patience);
 
   async snapshot(measured: readonly number[]): Promise<SystemSnapshot> {
-    this.#shell.stdin.write("\n");
-    const line: IteratorResult<unknown, unknown> = await this.#lines.next();
-    if (line.done === true || typeof line.value !== "string") return { at: Date.now() / 1000, processes: [] };
-    return parseWindowsReading(line.value, Date.now() / 1000, measured);
+    const line = await this.#shell.ask("");
+    const at = Date.now() / 1000;
+    return line === undefined ? { at, processes: [] } : parseWindowsReading(line, at, measured);
   }
 
   close(): void {
-    this.#shell.stdin.end();
-    this.#shell.kill();
+    this.#shell.close();
   }
 }
 
