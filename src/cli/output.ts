@@ -1,6 +1,7 @@
 import { formatText } from "../core/format";
 import { isText } from "../core/text";
 import { largest } from "../core/lists";
+import { withoutSecrets } from "../core/withoutSecrets";
 
 /** Exit codes of the stable contract. */
 export const exitCode = { done: 0, no: 1, badInput: 2, outsideFailed: 3 } as const;
@@ -20,7 +21,7 @@ export function printLines(lines: readonly string[]): void {
 }
 
 export function printError(message: string): void {
-  process.stderr.write(`llama-gauge: ${printable(message)}\n`);
+  process.stderr.write(`llama-gauge: ${printable(withoutSecrets(message))}\n`);
 }
 
 /** Progress for people at a terminal; nothing where stderr is a file or a pipe. */

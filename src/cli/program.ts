@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { UserError, type UserErrorReason } from "../core/userError";
+import { withoutSecrets } from "../core/withoutSecrets";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
 import { version } from "./version";
@@ -48,7 +49,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
     .version(version)
     .description("Does it fit, is there enough memory, how long will I wait: for llama.cpp.")
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text) });
+    .configureOutput({ outputError: (text, write) => write(withoutSecrets(text)) });
   for (const add of await commandsFor(own)) {
     add(program, { signal, serverArguments, finish: (result) => (code = result) });
   }

@@ -1,3 +1,5 @@
+import { withoutSecrets } from "./withoutSecrets";
+
 /** A number with its unit, formatted only where it is shown. */
 export type Quantity =
   | { readonly unit: "count"; readonly value: number }
@@ -25,7 +27,8 @@ export interface Text {
 export function say(strings: TemplateStringsArray, ...args: readonly TextArg[]): Text {
   let text = strings[0] ?? "";
   args.forEach((_, i) => (text += `{${i}}${strings[i + 1] ?? ""}`));
-  return { text, args };
+  // here, because a sentence is shown, logged, kept and exported by whoever gets it
+  return { text, args: args.map((arg) => (typeof arg === "string" ? withoutSecrets(arg) : arg)) };
 }
 
 export const count = (value: number): Quantity => ({ unit: "count", value });

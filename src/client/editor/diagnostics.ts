@@ -6,6 +6,7 @@ import { maskSecrets } from "../../core/launch/maskSecrets";
 import { splitCommandLine } from "../../core/scripts/splitCommandLine";
 import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeState } from "../../core/report/gaugeState";
+import { withoutSecrets } from "../../core/withoutSecrets";
 import type { Settings } from "../../app/settings";
 import type { SettingProblem } from "./settings";
 
@@ -40,6 +41,7 @@ export function diagnostics(
   facts.push(["Settings", withoutKeys(settings)], ["Unusable settings", problems]);
   return facts
     .map(([name, value]) => `- **${name}:** ${typeof value === "string" ? inMarkdown(value) : inCode(value)}`)
+    .map(withoutSecrets)
     .join("\n");
 }
 

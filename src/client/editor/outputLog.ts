@@ -1,6 +1,7 @@
 import { window, type LogOutputChannel } from "vscode";
 import type { Log } from "../../core/log";
 import { visibleName } from "../../core/visibleName";
+import { withoutSecrets } from "../../core/withoutSecrets";
 import type { Disposable } from "./lifecycle";
 
 /** The output channel "Llama Gauge", one line for each message; its level is VS Code's (*Developer: Set Log Level*). It never opens itself. */
@@ -8,16 +9,16 @@ export class OutputLog implements Log, Disposable {
   private readonly channel: LogOutputChannel = window.createOutputChannel("Llama Gauge", { log: true });
 
   info(message: string): void {
-    this.channel.info(visibleName(message));
+    this.channel.info(line(message));
   }
 
   warn(message: string): void {
-    this.channel.warn(visibleName(message));
+    this.channel.warn(line(message));
   }
 
   error(message: string, cause?: unknown): void {
-    if (cause === undefined) this.channel.error(visibleName(message));
-    else this.channel.error(visibleName(message), indented(cause));
+    if (cause === undefined) this.channel.error(line(message));
+    else this.channel.error(line(message), indented(cause));
   }
 
   show(): void {
@@ -34,6 +35,8 @@ function indented(cause: unknown): string {
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
   return text
     .split(/\r\n|[\r\n]/)
-    .map(visibleName)
+    .map(line)
     .join("\n    ");
 }
+
+const line = (text: string): string => visibleName(withoutSecrets(text));

@@ -1,11 +1,12 @@
 import { secretMask } from "./launchBuilder";
+import { withoutSecrets } from "../withoutSecrets";
 import { optionOfFlag, serverOptions } from "./serverOptions";
 
 const secretVariables: ReadonlySet<string> = new Set(
   serverOptions.flatMap((option) => (option.secret && option.env !== undefined ? [option.env] : [])),
 );
 
-/** The arguments with every key and token replaced, for anything that is shown, logged, copied or kept. */
+/** The arguments with every key and token replaced, also those in addresses, for anything that is shown, logged, copied or kept. */
 export function maskSecrets(argv: readonly string[]): string[] {
   return argv.map((word, index) => {
     const before = argv[index - 1];
@@ -16,7 +17,7 @@ export function maskSecrets(argv: readonly string[]): string[] {
       const secret = optionOfFlag(name)?.option.secret === true || secretVariables.has(name);
       if (secret) return `${name}=${secretMask}`;
     }
-    return word;
+    return withoutSecrets(word);
   });
 }
 

@@ -62,6 +62,11 @@ export function isLocal(url: string): boolean {
   return host !== undefined && isLoopback(host);
 }
 
+/** Whether others on the way can read what is sent there: without TLS, to another machine. */
+export function isReadableByOthers(url: string): boolean {
+  return urlOf(url)?.protocol === "http:" && !isLocal(url);
+}
+
 /** Loopback addresses of both kinds, and names that mean them (RFC 6761, 6.3). */
 export function isLoopback(host: string): boolean {
   return /^(?:127(?:\.\d{1,3}){3}|::1|(?:0{1,4}:){7}0{0,3}1|(?:.+\.)?localhost)$/.test(plain(host));

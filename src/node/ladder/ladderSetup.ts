@@ -3,6 +3,7 @@ import type { ServerFacts } from "../../core/acceptance/serverFacts";
 import type { MachineFacts } from "../../core/history/historyRecord";
 import type { LadderSetup } from "../../core/ladder/score/record";
 import type { RunningServer } from "../../core/servers/runningServers";
+import { withoutSecrets } from "../../core/withoutSecrets";
 import { isLocal, portOf } from "../../core/servers/serverAddress";
 import { listeningProcess } from "../monitor/monitorLinux";
 import { runningLlamaServers } from "../machine/processDiscovery";
@@ -39,7 +40,7 @@ export function setupOf(facts: ServerFacts, found: ServerProcess): LadderSetup {
     .filter(([name, value]) => !addresses.has(name) && value !== undefined)
     .map(([name, value]): [string, string] => [
       name,
-      typeof value === "string" ? value : JSON.stringify(value),
+      withoutSecrets(typeof value === "string" ? value : JSON.stringify(value)),
     ]);
   const { model } = facts;
   return {
