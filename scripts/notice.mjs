@@ -9,9 +9,8 @@ const allowed = new Set([
   "Apache-2.0",
   "BSD-2-Clause",
   "BSD-3-Clause",
-  "0BSD",
+  // minimatch, which vscode-languageclient brings
   "BlueOak-1.0.0",
-  "Unlicense",
 ]);
 
 /**

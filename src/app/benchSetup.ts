@@ -5,6 +5,7 @@ import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { Situation } from "../core/report/situation";
 import { say } from "../core/text";
+import { localModelPath } from "../core/servers/localModelPath";
 import { UserError } from "../core/userError";
 import type { BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
 import { findLlamaProgram, type LlamaProgramName } from "../node/machine/llamaPrograms";
@@ -51,7 +52,8 @@ async function modelFile(
   host: BenchHost,
 ): Promise<Pick<LaunchOptions, "model">> {
   if (!model.known) return {};
-  for (const path of [valueOf(server)?.facts.model.path, host.settings().model]) {
+  const facts = valueOf(server)?.facts;
+  for (const path of [facts && localModelPath(facts), host.settings().model]) {
     if (path !== undefined && path !== "" && (await isThere(path))) return { model: path };
   }
   return {};

@@ -4,7 +4,7 @@ import { known, knownOr, unknown, type Known } from "../core/known";
 import { identityOf, type ModelIdentity } from "../core/servers/modelIdentity";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
-import { isLocal } from "../core/servers/serverAddress";
+import { localModelPath } from "../core/servers/localModelPath";
 import { say, type Text } from "../core/text";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { isThere } from "../node/reading/isThere";
@@ -46,15 +46,12 @@ export async function chooseModel(
 }
 
 /** The server's own file, read and compared: a file that came in its place is not what the server holds. */
-async function ownFile({ url, model }: ServerFacts, signal: AbortSignal): Promise<ChosenModel | undefined> {
-  const file = model.path;
+async function ownFile(facts: ServerFacts, signal: AbortSignal): Promise<ChosenModel | undefined> {
+  const file = localModelPath(facts);
   if (file === undefined || !(await isThere(file))) return undefined;
   const chosen = await fileAt(file, signal);
-  const here = isLocal(url);
-  const identity = chosen.read.known ? identityOf(chosen.read.value, model) : "named";
-  // on another machine, only the path is the same
-  if (identity === "other") return here ? missing(replaced(file)) : undefined;
-  return { ...chosen, identity: here ? "proven" : identity };
+  const identity = chosen.read.known ? identityOf(chosen.read.value, facts.model) : "named";
+  return identity === "other" ? missing(replaced(file)) : { ...chosen, identity: "proven" };
 }
 
 async function fileAt(file: string, signal: AbortSignal): Promise<ChosenModel> {

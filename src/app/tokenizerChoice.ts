@@ -1,3 +1,4 @@
+import { localModelPath } from "../core/servers/localModelPath";
 import { setImmediate as turn } from "node:timers/promises";
 import { knownOr, valueOf, type Known } from "../core/known";
 import type { Tokenizer } from "../core/tokens/tokenizer";
@@ -42,7 +43,7 @@ export async function chooseTokenizer(
   }
   const { facts } = server;
   const counting = server.server.tokenizer(facts);
-  const file = await firstThere([facts.model.path, modelFile]);
+  const file = await firstThere([localModelPath(facts), modelFile]);
   const vocabulary = file === undefined ? undefined : await knownOr(openVocabulary(file, signal));
   if (vocabulary?.known !== true) {
     return { tokenizer: await fingerprinted(counting, facts, signal), ...(vocabulary && { vocabulary }) };

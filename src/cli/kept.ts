@@ -16,10 +16,13 @@ function historyFolder(): string {
 }
 
 function userFolder(variable: string, unixDefault: string): string {
-  const { LOCALAPPDATA, [variable]: set } = process.env;
-  const onUnix = set === undefined || set === "" ? path.join(homedir(), unixDefault) : set;
-  const base = process.platform === "win32" ? (LOCALAPPDATA ?? homedir()) : onUnix;
-  return path.join(base, "llama-gauge");
+  const [name, other] =
+    process.platform === "win32"
+      ? ["LOCALAPPDATA", homedir()]
+      : [variable, path.join(homedir(), unixDefault)];
+  // the specification of these variables: empty means unset, and what is not absolute is ignored
+  const set = process.env[name] ?? "";
+  return path.join(path.isAbsolute(set) ? set : other, "llama-gauge");
 }
 
 /** What this command keeps for the next one. */

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { say } from "../core/text";
 import { UserError, type UserErrorReason } from "../core/userError";
 import { withoutSecrets } from "../core/withoutSecrets";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
@@ -55,6 +56,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
   }
 
   try {
+    workingFolder();
     await program.parseAsync(own, { from: "user" });
     return code;
   } catch (error) {
@@ -72,5 +74,19 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
       `This is a bug, please report it. ${error instanceof Error ? (error.stack ?? "") : String(error)}`,
     );
     return exitCode.outsideFailed;
+  }
+}
+
+/** Every relative path begins there. @throws UserError where it was deleted */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UserError(
+      "invalidInput",
+      say`The folder in which llama-gauge was started no longer exists.`,
+      say`Change to another folder.`,
+      { cause },
+    );
   }
 }

@@ -1,12 +1,14 @@
 import { copyFile, mkdtemp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cliJson, runCli } from "../support/cli";
 import { forgedModel } from "../support/forge/forgeModel";
 import { freePort } from "../support/freePort";
 import { runLlamaProgram, startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
+import { builtProduct } from "../support/product";
 import { repository } from "../support/repository";
 
 let model: string;
@@ -189,6 +191,41 @@ describe("llama-gauge against a real llama-server", () => {
 });
 
 describe("llama-gauge's contract", () => {
+  it.skipIf(process.platform === "win32")(
+    "a full disk, and a folder that is gone, are told as such",
+    async () => {
+      await builtProduct();
+      const cli = path.join(repository, "dist/cli.js");
+      const run = (script: string) =>
+        execa("sh", ["-c", script, "sh", process.execPath, cli], { reject: false });
+      const gone = await run('d=$(mktemp -d); cd "$d" && rmdir "$d" && exec "$1" "$2" count a.txt');
+      expect(gone.stderr).toMatch(
+        /^llama-gauge: The folder in which llama-gauge was started no longer exists/m,
+      );
+      expect(gone.exitCode).toBe(2);
+      if (process.platform !== "linux") return;
+      const full = await run('exec "$1" "$2" --version >/dev/full');
+      expect(full.stderr).toBe("llama-gauge: the output cannot be written (ENOSPC).");
+      expect(full.exitCode).toBe(3);
+    },
+  );
+
+  it("a key that others could read is named once on stderr, and secrets of an address never", async () => {
+    const env = { LLAMA_API_KEY: "sk-hunter2" };
+    const open = await runCli(["count", "package.json", "--server", "http://llama.invalid:9"], { env });
+    expect(open.stderr.match(/sent to http:\/\/llama\.invalid:9 without encryption/g)).toHaveLength(1);
+    const local = await runCli(["count", "package.json", "--server", "http://127.0.0.1:9"], { env });
+    expect(local.stderr).not.toContain("without encryption");
+    const address = "http://me:hunter2@127.0.0.1:9/model.gguf?token=hunter2";
+    const download = await runCli(["model", address, "--json"], { env });
+    expect(download.stderr).toContain("http://…@127.0.0.1:9/model.gguf?…");
+    const named = await runCli(["count", "package.json", "--server", address], { env });
+    const unknownOption = await runCli(["count", `--server-at=${address}`], { env });
+    for (const { stderr, stdout } of [open, local, download, named, unknownOption]) {
+      expect(stderr + stdout).not.toContain("hunter2");
+    }
+  });
+
   it.each([
     ["no command", []],
     ["an unknown command", ["estimate"]],
