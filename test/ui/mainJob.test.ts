@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { formatBytes, formatNumber } from "../../src/core/format";
@@ -5,7 +8,13 @@ import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { startSilentLlamaServer } from "../support/silentLlamaServer";
 import { check, type CheckResult } from "./support/commandLine";
-import { openWorkbench, screenshotWhenFailed, type Theme, type Workbench } from "./support/workbench";
+import {
+  openWorkbench,
+  screenshotFolder,
+  screenshotWhenFailed,
+  type Theme,
+  type Workbench,
+} from "./support/workbench";
 
 const nCtx = 8192;
 const folders = ["docs", "native", "src"];
@@ -13,8 +22,10 @@ const folders = ["docs", "native", "src"];
 let server: LlamaServerProcess;
 let workbench: Workbench;
 let expected: CheckResult;
+let folder: string;
 
 beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), "saved-"));
   const model = await forgedModel();
   server = await startLlamaServer({ model, args: ["-c", String(nCtx), "-np", "1"] });
   workbench = await openWorkbench({
@@ -27,6 +38,7 @@ beforeAll(async () => {
   expected = await check([...paths, "--server", server.url]);
 });
 afterAll(async () => {
+  await rm(folder, { recursive: true });
   await workbench.close();
   await server.stop();
 });
@@ -125,6 +137,35 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
       await workbench.page.keyboard.press("Escape");
     },
   );
+
+  it("saves the picture of a card, drawn in VS Code's own frame", async () => {
+    const { page } = workbench;
+    const room = workbench.webview().getByRole("region", { name: "Room" });
+    const saved = async (kind: "png" | "svg"): Promise<Buffer> => {
+      const file = path.join(await mkdtemp(path.join(folder, "empty-")), `room.${kind}`);
+      await room.getByRole("button", { name: "Save picture as SVG or PNG" }).click();
+      const input = page.locator(".quick-input-box input");
+      await input.waitFor();
+      // the editor offers its own place first
+      await expect.poll(() => input.inputValue()).toContain("llama-gauge-room");
+      await input.fill(file);
+      // it goes to the folder first, which is empty, and takes no name before
+      const rows = page.locator(".quick-input-list .monaco-list-row");
+      await expect.poll(() => rows.allInnerTexts()).toEqual([".."]);
+      await page.locator(".quick-input-widget").getByRole("button", { name: "OK" }).click();
+      await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+      return readFile(file);
+    };
+    const svg = (await saved("svg")).toString("utf8");
+    const png = await saved("png");
+    expect(svg).toContain("tides.ts");
+    const [, width, height] = /width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)]);
+    // a picture of one colour only would be much smaller
+    expect(png.length).toBeGreaterThan(20_000);
+    await mkdir(screenshotFolder, { recursive: true });
+    await writeFile(path.join(screenshotFolder, "main-job-saved.png"), png);
+  });
 
   it("opens a file from the panel", async () => {
     await workbench.webview().locator(".tile.file", { hasText: "tides.ts" }).click();

@@ -5,12 +5,15 @@ import type { SavedFile } from "../../src/core/protocol/savedFiles";
 import { sampleReport } from "../support/sampleReports";
 import { sampleStates } from "../support/sampleStates";
 import { panelPages, type PanelPage } from "./support/panelPage";
-import { screenshotFolder } from "./support/workbench";
+import { screenshotFolder, type Theme } from "./support/workbench";
 
 const open = panelPages();
 
-async function withFits(language: "en" | "ja", use: (panel: PanelPage) => Promise<void>): Promise<void> {
-  const panel = await open({ language });
+async function withFits(
+  setting: { readonly language?: "en" | "ja"; readonly theme?: Theme },
+  use: (panel: PanelPage) => Promise<void>,
+): Promise<void> {
+  const panel = await open(setting);
   await panel.show(sampleStates.fits());
   await use(panel);
 }
@@ -34,37 +37,48 @@ async function saved(panel: PanelPage, name: string): Promise<readonly SavedFile
 
 describe("saving from the panel's page", () => {
   it.each([
-    ["room", "Room", ["server.cpp", "reserved for the answer", "context per request: 32,512"]],
-    ["memory", "Memory", ["CUDA0", "12.7 GiB", "weights 20.2 GiB"]],
-    ["wait", "Wait", ["20,000", "this prompt: 77 s", "3 measured points"]],
-  ])("writes the picture of %s as SVG and PNG that look the same", async (id, name, texts) => {
-    await withFits("en", async (panel) => {
-      const card = panel.page.getByRole("region", { name });
-      await card.getByRole("button", { name: "Save picture as SVG or PNG" }).click();
-      const [svg, png] = await saved(panel, `llama-gauge-${id}`);
-      if (typeof svg?.content !== "string" || !(png?.content instanceof Uint8Array))
-        throw new Error("no files");
-      for (const text of [...texts, "harbour · Qwen3.6-35B-A3B"]) expect(svg.content).toContain(text);
-      expect(svg.content).not.toMatch(/var\(|class=|style=|color-mix|NaN|undefined/);
-      const folder = path.join(screenshotFolder, "saved");
-      await mkdir(folder, { recursive: true });
-      await writeFile(path.join(folder, `${id}.svg`), svg.content);
-      await writeFile(path.join(folder, `${id}.png`), png.content);
-      const page = await panel.page.context().newPage();
-      const { width, height, difference } = await page.evaluate(compare, {
-        svg: svg.content,
-        png: Buffer.from(png.content).toString("base64"),
+    ["room", "dark", "Room", ["server.cpp", "reserved for the answer", "context per request: 32,512"]],
+    ["memory", "light", "Memory", ["CUDA0", "12.7 GiB", "weights 20.2 GiB"]],
+    ["wait", "dark", "Wait", ["20,000", "this prompt: 77 s", "3 measured points"]],
+    ["wait", "highContrastLight", "Wait", ["this prompt: 77 s"]],
+  ] as const)(
+    "writes the picture of %s (%s) as SVG and PNG that look like the page",
+    async (id, theme, name, texts) => {
+      await withFits({ theme }, async (panel) => {
+        const card = panel.page.getByRole("region", { name });
+        const shown = await card.locator('svg[role="img"]').first().screenshot();
+        await card.getByRole("button", { name: "Save picture as SVG or PNG" }).click();
+        const [svg, png] = await saved(panel, `llama-gauge-${id}`);
+        if (typeof svg?.content !== "string" || !(png?.content instanceof Uint8Array))
+          throw new Error("no files");
+        for (const text of [...texts, "harbour · Qwen3.6-35B-A3B"]) expect(svg.content).toContain(text);
+        expect(svg.content).not.toMatch(/var\(|class=|style=|color-mix|color\(|NaN|undefined/);
+        const folder = path.join(screenshotFolder, "saved");
+        await mkdir(folder, { recursive: true });
+        await writeFile(path.join(folder, `${id}-${theme}.svg`), svg.content);
+        await writeFile(path.join(folder, `${id}-${theme}.png`), png.content);
+        const page = await panel.page.context().newPage();
+        const [, left, top] = /<g transform="translate\((\d+) (\d+)\)"/.exec(svg.content) ?? [];
+        const { width, height, drawn, coloured, difference } = await page.evaluate(compare, {
+          svg: svg.content,
+          png: Buffer.from(png.content).toString("base64"),
+          shown: shown.toString("base64"),
+          at: [Number(left), Number(top)] as const,
+        });
+        await page.close();
+        const [, svgWidth, svgHeight] = /width="(\d+)" height="(\d+)"/.exec(svg.content) ?? [];
+        expect([width, height]).toEqual([2 * Number(svgWidth), 2 * Number(svgHeight)]);
+        // of 255; letters are smoothed differently
+        expect(difference).toBeLessThan(3);
+        expect(drawn).toBeLessThan(3);
+        // something else than a plain surface is compared
+        expect(coloured).toBeGreaterThan(10);
       });
-      await page.close();
-      const [, svgWidth, svgHeight] = /width="(\d+)" height="(\d+)"/.exec(svg.content) ?? [];
-      expect([width, height]).toEqual([2 * Number(svgWidth), 2 * Number(svgHeight)]);
-      // of 255; letters are smoothed differently
-      expect(difference).toBeLessThan(3);
-    });
-  });
+    },
+  );
 
   it("writes a table as bare numbers for programs and as Markdown for people", async () => {
-    await withFits("en", async (panel) => {
+    await withFits({}, async (panel) => {
       const room = panel.page.getByRole("region", { name: "Room" });
       await room.getByRole("button", { name: "Table" }).click();
       await room.getByRole("button", { name: "Save “Files by tokens” as CSV or Markdown" }).click();
@@ -88,7 +102,7 @@ describe("saving from the panel's page", () => {
       ...file,
       file: { ...file.file, path: `/w/${i}`, label: i === 0 ? "=1+1.txt" : `a "${i}", b.txt` },
     }));
-    await withFits("ja", async (panel) => {
+    await withFits({ language: "ja" }, async (panel) => {
       const report = sampleReport({ tokens: { ...sampleReport().tokens, files } });
       await panel.show({ status: "ready", report, stale: false });
       const room = panel.page.locator("#room");
@@ -106,11 +120,26 @@ describe("saving from the panel's page", () => {
   });
 });
 
-/** In a page: draws both files; resolves to the PNG's size and the mean difference of their pixels' colours. */
-async function compare({ svg, png }: { readonly svg: string; readonly png: string }): Promise<{
+/**
+ * In a page: draws the files; resolves to the PNG's size, and to the mean difference of colours between PNG and SVG, and
+ * between PNG and the drawing as the page shows it, which begins `at` in the picture; `coloured`: how many colours it has.
+ */
+async function compare({
+  svg,
+  png,
+  shown,
+  at: [left, top],
+}: {
+  readonly svg: string;
+  readonly png: string;
+  readonly shown: string;
+  readonly at: readonly [number, number];
+}): Promise<{
   readonly width: number;
   readonly height: number;
   readonly difference: number;
+  readonly drawn: number;
+  readonly coloured: number;
 }> {
   const load = async (url: string): Promise<HTMLImageElement> => {
     const image = new Image();
@@ -118,17 +147,33 @@ async function compare({ svg, png }: { readonly svg: string; readonly png: strin
     await image.decode();
     return image;
   };
-  const raster = await load(`data:image/png;base64,${png}`);
-  const vector = await load(`data:image/svg+xml,${encodeURIComponent(svg)}`);
-  const { naturalWidth: width, naturalHeight: height } = raster;
-  const pixels = (image: HTMLImageElement): Uint8ClampedArray => {
-    const context = new OffscreenCanvas(width, height).getContext("2d");
+  const [raster, vector, screen] = await Promise.all([
+    load(`data:image/png;base64,${png}`),
+    load(`data:image/svg+xml,${encodeURIComponent(svg)}`),
+    load(`data:image/png;base64,${shown}`),
+  ]);
+  const pixels = (image: HTMLImageElement, [w, h, x, y, scale]: readonly number[]): Uint8ClampedArray => {
+    const context = new OffscreenCanvas(w ?? 0, h ?? 0).getContext("2d");
     if (context === null) throw new Error("no canvas");
-    context.drawImage(image, 0, 0, width, height);
-    return context.getImageData(0, 0, width, height).data;
+    const [wide, high] = [image.naturalWidth * (scale ?? 1), image.naturalHeight * (scale ?? 1)];
+    context.drawImage(image, -(x ?? 0), -(y ?? 0), wide, high);
+    return context.getImageData(0, 0, w ?? 0, h ?? 0).data;
   };
-  const [a, b] = [pixels(raster), pixels(vector)];
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += Math.abs((a[i] ?? 0) - (b[i] ?? 0));
-  return { width, height, difference: sum / a.length };
+  const apart = (a: Uint8ClampedArray, b: Uint8ClampedArray): number =>
+    a.reduce((sum, value, i) => sum + Math.abs(value - (b[i] ?? 0)), 0) / a.length;
+  const { naturalWidth: width, naturalHeight: height } = raster;
+  const size = [screen.naturalWidth, screen.naturalHeight];
+  const onPage = pixels(screen, [...size, 0, 0, 1]);
+  return {
+    width,
+    height,
+    difference: apart(
+      pixels(raster, [width, height, 0, 0, 1]),
+      pixels(vector, [width, height, 0, 0, width / vector.naturalWidth]),
+    ),
+    drawn: apart(pixels(raster, [...size, left, top, 0.5]), onPage),
+    coloured: new Set(
+      Array.from({ length: onPage.length / 4 }, (_, i) => onPage.slice(4 * i, 4 * i + 3).join()),
+    ).size,
+  };
 }

@@ -4,10 +4,13 @@ export interface PanelResources {
   readonly cspSource: string;
 }
 
-/** The page without any data: scripts only with the nonce, styles only from the extension, nothing else at all. */
+/**
+ * The page without any data: scripts only with the nonce, styles only from the extension, pictures only of
+ * its own making (the ones to be saved), nothing else at all.
+ */
 export function panelHtml({ script, style, cspSource }: PanelResources, language: string): string {
   const nonce = crypto.randomUUID().replaceAll("-", "");
-  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${cspSource};`;
+  const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${cspSource}; img-src blob:;`;
   return `<!DOCTYPE html>
 <html lang="${attribute(language)}">
 <head>

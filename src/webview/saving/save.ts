@@ -3,7 +3,6 @@ import { visibleName } from "../../core/visibleName";
 import { say, type Text } from "../../core/text";
 import type { View } from "../view/view";
 import { picturePng } from "./picturePng";
-import { pictureSvg } from "./pictureSvg";
 import { tableCsv, tableMarkdown, type PlainTable } from "./tableText";
 import { takePicture } from "./takePicture";
 import { modelName } from "../../core/report/names";
@@ -17,7 +16,7 @@ export async function savePicture(view: View, card: Element, title: Text): Promi
     type: "save",
     name: `llama-gauge-${card.id}`,
     files: [
-      { extension: "svg", content: pictureSvg(picture) },
+      { extension: "svg", content: picture.svg },
       { extension: "png", content: png },
     ],
   });

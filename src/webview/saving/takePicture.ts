@@ -1,7 +1,6 @@
+import { largest } from "../../core/lists";
 import { colourOf } from "./colours";
-import { drawingShapes, fillOf, lettersOf, roundedBox, strokeOf, textShape } from "./drawingShapes";
-import type { Picture, Shape } from "./picture";
-import { append, largest } from "../../core/lists";
+import { element, ownDrawing, textElement } from "./ownDrawing";
 
 const margin = 16;
 const lineHeight = 18;
@@ -12,6 +11,14 @@ export interface PictureHead {
   readonly title: string;
   /** What it is about, one fact each. */
   readonly facts: readonly string[];
+}
+
+/** A drawing that depends on no style sheet, theme or page. */
+export interface Picture {
+  /** In the page's pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly svg: string;
 }
 
 /**
@@ -26,61 +33,72 @@ export function takePicture(card: Element, head: PictureHead): Picture | undefin
     240,
   );
   const page = getComputedStyle(document.body);
-  const cardColour = colourOf(getComputedStyle(card).backgroundColor);
-  const shapes: Shape[] = [];
+  const parts: SVGElement[] = [];
+  const patterns = new Map<string, SVGElement>();
   let y = margin;
-  const write = (text: string, style: CSSStyleDeclaration, bold = false): void => {
+  const write = (text: string, style: CSSStyleDeclaration, weight = style.fontWeight): void => {
     for (const line of linesOf(text, width, style)) {
       y += lineHeight;
-      shapes.push(textShape(line, margin, y - 5, style, { bold, fill: colourOf(style.color) }));
+      const written = textElement(line, margin, y - 5, style);
+      written.setAttribute("font-weight", weight);
+      parts.push(written);
     }
   };
-  write(head.title, page, true);
+  write(head.title, page, "600");
   const quiet = card.querySelector(".question");
   write(head.facts.join(" · "), quiet === null ? page : getComputedStyle(quiet));
   for (const part of card.querySelectorAll(':scope > p, svg[role="img"], .legend, .with-picture')) {
     y += gap;
     if (part instanceof SVGSVGElement) {
-      append(shapes, drawingShapes(part, margin, y));
+      parts.push(moved(ownDrawing(part, patterns), margin, y));
       y += part.getBoundingClientRect().height;
     } else if (part.classList.contains("legend")) {
-      const legend = legendShapes(part, width, y);
-      append(shapes, legend.shapes);
-      y = legend.end;
+      const legend = legendParts(part, width, patterns);
+      parts.push(moved(legend.drawn, margin, y));
+      y += legend.height;
     } else write(lettersOf(part), getComputedStyle(part));
   }
-  return {
-    width: Math.ceil(width + 2 * margin),
-    height: Math.ceil(y + margin),
-    background: cardColour.opacity === 1 ? cardColour : colourOf(page.backgroundColor),
-    fontFamily: page.fontFamily,
-    shapes,
-  };
+  const cardColour = colourOf(getComputedStyle(card).backgroundColor);
+  const background = cardColour.opacity === 1 ? cardColour : colourOf(page.backgroundColor);
+  const size = { width: Math.ceil(width + 2 * margin), height: Math.ceil(y + margin) };
+  const box = { viewBox: `0 0 ${size.width} ${size.height}`, "font-family": page.fontFamily };
+  const root = element("svg", { ...size, ...box });
+  root.append(...patterns.values(), element("rect", { ...size, fill: background.hex }), ...parts);
+  return { ...size, svg: `${new XMLSerializer().serializeToString(root)}\n` };
+}
+
+function moved(drawn: SVGElement | undefined, x: number, y: number): SVGElement {
+  const group = element("g", { transform: `translate(${x} ${y})` });
+  if (drawn !== undefined) group.append(drawn);
+  return group;
 }
 
 /** Swatch, name and amount of each item, in rows. */
-function legendShapes(
+function legendParts(
   legend: Element,
   width: number,
-  top: number,
-): { readonly shapes: readonly Shape[]; readonly end: number } {
-  const shapes: Shape[] = [];
-  let [x, y] = [0, top];
+  patterns: Map<string, SVGElement>,
+): { readonly drawn: SVGElement; readonly height: number } {
+  const drawn = element("g", {});
+  let [x, y] = [0, 0];
   for (const item of legend.querySelectorAll("li")) {
     const text = lettersOf(item);
     const style = getComputedStyle(item);
     const itemWidth = 14 + measure(text, style);
     if (x > 0 && x + itemWidth > width) [x, y] = [0, y + lineHeight];
-    for (const box of item.querySelectorAll("svg rect")) {
-      const fill = fillOf(getComputedStyle(box), box);
-      const stroke = strokeOf(getComputedStyle(box), box);
-      const path = roundedBox(margin + x, y + 4, 9, 9, 2);
-      shapes.push({ kind: "path", path, x: 0, y: 0, ...(fill && { fill }), ...(stroke && { stroke }) });
-    }
-    shapes.push(textShape(text, margin + x + 14, y + 13, style, { fill: colourOf(style.color) }));
+    const swatch = item.querySelector("svg");
+    if (swatch !== null) drawn.append(moved(ownDrawing(swatch, patterns), x, y + 4));
+    drawn.append(textElement(text, x + 14, y + 13, style));
     x += itemWidth + 14;
   }
-  return { shapes, end: y + lineHeight };
+  return { drawn, height: y + lineHeight };
+}
+
+/** What one reads in an element: without explanations that only show on pointing, spaces as one. */
+function lettersOf(part: Element): string {
+  const copy = part.cloneNode(true) as Element;
+  for (const hidden of copy.querySelectorAll("title, .unseen")) hidden.remove();
+  return copy.textContent.replaceAll(/\s+/g, " ").trim();
 }
 
 let ruler: OffscreenCanvasRenderingContext2D | null = null;
