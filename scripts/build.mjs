@@ -31,6 +31,7 @@ function programs({ production, outdir }) {
     parts,
     { ...node, entryPoints: { languageServer: "src/languageServer/main.ts" } },
     { ...node, entryPoints: { worker: "src/node/tokenizer/worker.ts" } },
+    { ...node, entryPoints: { templateWorker: "src/node/template/worker.ts" } },
     {
       ...node,
       entryPoints: { cli: "src/cli.ts" },

@@ -6,6 +6,7 @@ import path from "node:path";
 import { clearInterval, setInterval } from "node:timers";
 import { llamaCpp } from "./llamaCpp.mjs";
 import { ensureNodePackages } from "./nodePackages.mjs";
+import { NoRealModel, realModel } from "./realModels.mjs";
 import { main } from "./run.mjs";
 import { findProgram } from "./systemPackages.mjs";
 import { vscodeHost } from "./vscodeHosts.mjs";
@@ -36,6 +37,10 @@ await main(async () => {
   const { folder, version } = await llamaCpp({ say });
   process.env.LLAMA_CPP_DIR = folder;
   say(`llama.cpp ${version}`);
+  // fetched here, where its progress is shown; startDemo takes the forge's where it cannot be had
+  await realModel("chat", { say }).catch((error) => {
+    if (!(error instanceof NoRealModel)) throw error;
+  });
   const code = desktopCode();
   if (code === undefined) await vscodeHost("newest", { say });
 

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { llamaCpp } from "./llamaCpp.mjs";
 import { ensureNodePackages } from "./nodePackages.mjs";
+import { NoRealModel, realModel, realModels } from "./realModels.mjs";
 import { knownTimes, rememberTimes, shares, testFiles } from "./shares.mjs";
 import { runStages } from "./stages.mjs";
 import { ensureSystemPackages } from "./systemPackages.mjs";
@@ -34,6 +35,17 @@ const parts = {
     get: async () => {
       const { callSupport } = await import("./testBundles.mjs");
       await callSupport("vocabularies/vocabulary", "fetchVocabularies");
+    },
+  },
+  /** Where they cannot be had, the stage uses the forge's. */
+  realModels: {
+    get: async () => {
+      for (const name of Object.keys(realModels)) {
+        await realModel(name, { say }).catch((error) => {
+          if (!(error instanceof NoRealModel)) throw error;
+          say(error.message);
+        });
+      }
     },
   },
   /** Once for all stages: the programs in dist/ and an installable extension, which the tests find by this variable. */
@@ -95,6 +107,10 @@ const stages = {
     ...[bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."],
     ...["--cache", "--cache-strategy=content", "--cache-location=out/prettier-cache"],
   ),
+  real: {
+    ...vitest("--config", "vitest.real.config.mjs"),
+    needs: ["packages", "llamaCpp", "vocabularies", "realModels"],
+  },
   measuring: { ...vitest("--config", "vitest.measuring.config.mjs"), ...forServers, alone: true },
 };
 const all = Object.keys(stages).filter((name) => name !== "walk");

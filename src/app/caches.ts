@@ -3,6 +3,7 @@ import type { CountCache } from "../core/tokens/keptCount";
 import { openCountCache } from "../node/tokenizer/countCache";
 import { FitProbe } from "../node/machine/fitProbe";
 import { openGgufTokenizer, type GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
+import { TemplateRenderer } from "../node/template/templateRenderer";
 import { OpenVocabularies } from "../node/tokenizer/openVocabularies";
 
 export interface CacheOptions {
@@ -18,6 +19,7 @@ export interface CacheOptions {
 export class Caches {
   /** Remembers what llama-fit-params said. */
   readonly fitProbe = new FitProbe();
+  readonly templates = new TemplateRenderer();
   readonly #vocabularies: OpenVocabularies;
   #counts: { readonly of: string; readonly opened: Promise<CountCache> } | undefined;
 

@@ -159,6 +159,7 @@ export class Estimates {
         ...(settings.marginBytes !== undefined && { marginBytes: settings.marginBytes }),
         ...(settings.model !== "" && { modelFile: settings.model }),
         openVocabulary: (file, its) => this.#caches.vocabulary(file, its),
+        renderTemplate: (job, its) => this.#caches.templates.render(job, its),
         counts: (fingerprint) => this.#caches.counts(fingerprint),
         history: this.#history,
       },

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { known, knownOr, unknown, type Known } from "../core/known";
 import { identityOf, type ModelIdentity } from "../core/servers/modelIdentity";
+import type { GgufHeader } from "../core/model/ggufHeader";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import { localModelPath } from "../core/servers/localModelPath";
@@ -13,6 +14,7 @@ export interface ModelAt {
   readonly model: Model;
   /** Or an http(s) address. */
   readonly path: string;
+  readonly header: GgufHeader;
 }
 
 /** The model an estimate is about. */
@@ -59,7 +61,8 @@ async function fileAt(file: string, signal: AbortSignal): Promise<ChosenModel> {
 }
 
 async function readModel(file: string, signal: AbortSignal): Promise<ModelAt> {
-  return { path: file, model: modelOf(await readGgufHeader(file, signal)) };
+  const header = await readGgufHeader(file, signal);
+  return { path: file, model: modelOf(header), header };
 }
 
 const missing = (why: Known<never>): ChosenModel => ({ file: why, read: why });

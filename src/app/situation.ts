@@ -12,6 +12,7 @@ import type { HistoryStore } from "./historyStore";
 import { absoluteModel, rememberedCurves } from "./probe";
 import { runningLaunch } from "../core/servers/runningLaunch";
 import { findServer, type ServerSetup } from "./runningServer";
+import { modelTemplate, type RenderTemplate } from "../node/template/modelTemplate";
 import { chooseModel, otherModelText, withoutNamed } from "./servedModel";
 import { chooseTokenizer, type OpenVocabulary } from "./tokenizerChoice";
 
@@ -21,6 +22,7 @@ export interface Setup extends MemorySetup, ServerSetup {
   /** A GGUF; absent: the one among the launch options, else the running server's own where it lies on this machine. */
   readonly modelFile?: string;
   readonly openVocabulary: OpenVocabulary;
+  readonly renderTemplate: RenderTemplate;
   /** Opens the counts that are kept for a tokenizer; absent: nothing is kept. */
   readonly counts?: (fingerprint: string) => Promise<CountCache>;
   /** A curve that was named. */
@@ -52,6 +54,12 @@ export async function gather(setup: Setup, signal: AbortSignal): Promise<Situati
     launchNotes: [...notes, ...found.launchNotes],
     modelFile: modelFile.known ? known(absoluteModel(modelFile.value)) : modelFile,
     ...countsOf(setup, tokenizer.fingerprint),
+    ...(read.known && {
+      template: modelTemplate(
+        { launch, header: read.value.header, ...(tokenizer.ends && { ends: tokenizer.ends }) },
+        setup.renderTemplate,
+      ),
+    }),
     model: read.known ? known(read.value.model) : read,
     memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
     ...(budgets.known && { budgets: budgets.value }),

@@ -7,6 +7,7 @@ import type { GaugeReport } from "../core/report/gaugeReport";
 import { prescribe } from "../core/prescription/prescribe";
 import type { Prescriptions } from "../core/prescription/prescription";
 import { prescriptionLines } from "./prescriptionLines";
+import { templateName } from "../core/report/names";
 import { otherRemedies, severityOf } from "../core/report/verdict";
 import { defaultPatience, totalText } from "../core/report/wait";
 import { count, say } from "../core/text";
@@ -76,6 +77,7 @@ export const addCheck: CliCommand = (program, context) => {
           ...(devices === "measure" && { fitProbe: caches.fitProbe }),
           ...(options.margin !== undefined && { marginBytes: options.margin }),
           openVocabulary: (file, its) => caches.vocabulary(file, its),
+          renderTemplate: (job, its) => caches.templates.render(job, its),
           counts: (fingerprint) => caches.counts(fingerprint),
           ...(curve !== undefined && { curve }),
           ...(history && { history }),
@@ -130,12 +132,13 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
   const { files, packing, template } = acceptance.parts;
   const memory = valueOf(report.memory);
   const total = totalText(report.wait);
+  const from = report.template === undefined ? "" : ` (${formatText(templateName(report.template))})`;
   return [
     formatText(verdict.sentence),
     ...verdict.reasons.map((reason) => `- ${formatText(reason)}`),
     ...otherRemedies(verdict, prescriptions.offered.length > 0).map((step) => `→ ${formatText(step)}`),
     ...crashWarnings(report).map((warning) => `! ${formatText(warning)}`),
-    `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}`,
+    `prompt ${formatNumber(acceptance.promptTokens)} = files ${formatNumber(files)} + packing ${formatNumber(packing)} + template ${formatNumber(template)}${from}`,
     formatText(say`${count(tokens.files.length)} file[s], ${count(tokens.skipped.length)} skipped`),
     ...(memory === undefined
       ? []

@@ -94,6 +94,7 @@ async function agentHost(options: McpOptions, context: CliContext): Promise<Agen
       {
         ...{ server, launch, programs, devices: "measure", fitProbe: caches.fitProbe },
         openVocabulary: (file, its) => caches.vocabulary(file, its),
+        renderTemplate: (job, its) => caches.templates.render(job, its),
         counts: (fingerprint) => caches.counts(fingerprint),
         ...(history && { history }),
       },

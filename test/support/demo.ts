@@ -1,13 +1,13 @@
-/** What `npm start` starts: a real llama-server with a small forged model, and VS Code on a copy of the sample workspace. */
+/** What `npm start` starts: a real llama-server with a small model, and VS Code on a copy of the sample workspace. */
 import { randomBytes } from "node:crypto";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { startProgram, type RunningProgram } from "./childProcess";
-import { forgedModel } from "./forge/forgeModel";
 import { freePort, isFree } from "./freePort";
 import { llamaCppFolder, startLlamaServer } from "./llamaCpp";
+import { realModel } from "./realModels";
 import { repository } from "./repository";
 import { quietSettings } from "./vscodeHost/quietSettings";
 import { startVscodeServer } from "./vscodeHost/vscodeServer";
@@ -45,11 +45,12 @@ export async function startDemo({ window, say }: DemoOptions): Promise<Demo> {
   try {
     const workspace = path.join(folder, "harbour");
     await cp(path.join(repository, "test/fixtures/workspace"), workspace, { recursive: true });
-    const model = await forgedModel({ size: "slope" });
+    const { file: model, real } = await realModel("chat", say);
     const port = (await isFree(llamaServerPort)) ? llamaServerPort : await freePort();
     const llamaServer = await startLlamaServer({ model, port, args: ["-c", "16384", "-np", "2"] });
     cleanUp.push(() => llamaServer.stop());
-    say(`llama-server: ${llamaServer.url}  (a small model with random weights and a real vocabulary)`);
+    const serves = real ? path.basename(model) : "a small model with random weights and a real vocabulary";
+    say(`llama-server: ${llamaServer.url}  (${serves})`);
     const settings = {
       ...quietSettings,
       "llamaGauge.server.url": llamaServer.url,

@@ -59,7 +59,7 @@ const rooms: Record<Floor, readonly string[]> = {
   ],
   node: [
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
-    ...["llamaServer", "tokenizer", "files", "llamaBench", "ladder"],
+    ...["llamaServer", "tokenizer", "template", "files", "llamaBench", "ladder"],
   ],
   app: ["agents", "."],
   client: ["editor", "servers", "estimate", "language", "panel", "speed", "ladder", "statusBar", "."],

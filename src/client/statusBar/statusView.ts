@@ -10,7 +10,7 @@ import { codicon, shownName, together, type Shown } from "../../core/shown";
 import { bytes, count, say, seconds, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import type { EditorTokens } from "../estimate/editorTokens";
-import { modelName } from "../../core/report/names";
+import { modelName, templateName } from "../../core/report/names";
 
 export interface StatusView {
   /** With VS Code's `$(icon)` notation. */
@@ -205,10 +205,11 @@ function reportTooltip(report: GaugeReport, write: Write, locale: string): reado
   const { acceptance, tokens } = report;
   const number = (value: number): Markdown => md`${write(say`${count(value)}`)}`;
   const counted = md`${write(isExact(tokens.tokenizer) ? say`exact` : say`assumed`)}`;
+  const template = report.template === undefined ? md`` : md`${write(templateName(report.template))}`;
   const rows: Markdown[][] = [
     [md`${write(say`Files`)}`, number(acceptance.parts.files), counted],
     [md`${write(say`Packing`)}`, number(acceptance.parts.packing), md``],
-    [md`${write(say`Chat template`)}`, number(acceptance.parts.template), md``],
+    [md`${write(say`Chat template`)}`, number(acceptance.parts.template), template],
     [md`**${write(say`Prompt`)}**`, md`**${write(say`${count(acceptance.promptTokens)}`)}**`, md``],
   ];
   if (acceptance.nCtxPerSlot !== null) {

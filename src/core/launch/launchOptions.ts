@@ -16,6 +16,10 @@ export interface TensorOverride {
   readonly buffer: string;
 }
 
+/** `--chat-template` or `--chat-template-file`, whichever came last. */
+export type ChatTemplateOption =
+  { readonly kind: "text"; readonly text: string } | { readonly kind: "file"; readonly path: string };
+
 /** llama-server's own values of options whose value is needed where none was given (common/common.h). */
 export const serverDefaults = { batchSize: 2048, ubatchSize: 512, cacheType: "f16" } as const;
 
@@ -104,6 +108,11 @@ export interface LaunchOptions {
   readonly embedding?: boolean;
   readonly reranking?: boolean;
   readonly pooling?: string;
+  readonly chatTemplate?: ChatTemplateOption;
+  /** false: llama.cpp's built-in templates instead of a Jinja interpreter. */
+  readonly jinja?: boolean;
+  /** Variables for the template, each a JSON object; reasoning options are among them. */
+  readonly chatTemplateKwargs?: readonly string[];
   readonly metrics?: boolean;
   readonly slots?: boolean;
   readonly apiPrefix?: string;

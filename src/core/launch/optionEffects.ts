@@ -45,6 +45,9 @@ function flashAttn(value: string): FlashAttn {
   return truthy.includes(value) ? "on" : "off";
 }
 
+const templateVariable = (json: (value: string) => string): OptionEffect =>
+  setting<readonly string[]>("chatTemplateKwargs", (value) => [json(value)]);
+
 const splitModes: readonly SplitMode[] = ["none", "layer", "row", "tensor"];
 
 /** `PATTERN=BUFFER,…`: the pattern ends at the first `=`. */
@@ -133,6 +136,18 @@ export const optionEffects: Readonly<Record<string, OptionEffect>> = {
   "--embeddings": flag("embedding"),
   "--reranking": flag("reranking"),
   "--pooling": text("pooling"),
+  "--chat-template": (value) => ({ chatTemplate: { kind: "text", text: value } }),
+  "--chat-template-file": (value) => ({ chatTemplate: { kind: "file", path: value } }),
+  "--jinja": flag("jinja"),
+  "--chat-template-kwargs": templateVariable((value) => value),
+  // "auto" takes back nothing
+  "--reasoning": (value) =>
+    autoWords.includes(value)
+      ? {}
+      : { chatTemplateKwargs: [JSON.stringify({ enable_thinking: truthy.includes(value) })] },
+  "--reasoning-effort": templateVariable((value) =>
+    JSON.stringify({ reasoning_effort: value === "default" ? null : value }),
+  ),
   "--metrics": flag("metrics"),
   "--slots": flag("slots"),
   "--alias": text("alias"),
@@ -146,6 +161,7 @@ export const optionEffects: Readonly<Record<string, OptionEffect>> = {
 export const addingFields: ReadonlySet<keyof LaunchOptions> = new Set([
   "overrideTensor",
   "overrideKv",
+  "chatTemplateKwargs",
   "lora",
   "rpc",
 ]);

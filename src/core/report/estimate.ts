@@ -13,8 +13,8 @@ import type { GaugeReport, ModelSummary, ReportSubject } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
 import { judgement } from "./judgement";
 import { tryableOptions, type TryableOptions } from "./tryableOptions";
-import { countPrompt, noServerTemplate, serverTemplate, type TemplateChoice } from "./promptCount";
-import type { ConnectedServer, Situation } from "./situation";
+import { countPrompt, noTemplate, serverTemplate, type TemplateChoice } from "./promptCount";
+import type { Situation } from "./situation";
 
 /** Which text is judged, and how much of the context its answer needs. */
 export interface PromptSpec {
@@ -67,7 +67,7 @@ export async function estimate(
   const sent = chosen.map(({ file }) => file);
   const text =
     request.pack === "raw" ? rawText(sent, files, signal) : packText(sent, request.pack, files, signal);
-  const template = await chooseTemplate(request, valueOf(situation.server), signal);
+  const template = await chooseTemplate(request, situation, signal);
   const packing = JSON.stringify(request.pack);
   const prompt = await countPrompt(
     { files: chosen, text, packing, tokenizer, template, ...(cache && { cache }) },
@@ -102,6 +102,7 @@ export async function estimate(
     ...(origin !== undefined && { origin }),
     ...(curves !== undefined && { curves }),
     pack: request.pack,
+    ...(template.kind === "chat" && { template: template.origin }),
     ...(knobs && { knobs }),
     ...(chosen.length < tokens.files.length && {
       leftOut: tokens.files.map(({ file }) => file.path).filter((path) => leftOut.has(path)),
@@ -126,12 +127,13 @@ function subjectOf({ server, modelFile, launch }: Situation, now: number): Repor
 
 async function chooseTemplate(
   request: PromptSpec,
-  connected: ConnectedServer | undefined,
+  { server, template }: Situation,
   signal: AbortSignal,
 ): Promise<TemplateChoice> {
   if (request.pack === "raw") return { kind: "none" };
-  if (connected === undefined || connected.facts.sleeping) return noServerTemplate;
-  return serverTemplate(connected.server, signal);
+  const connected = valueOf(server);
+  if (connected !== undefined && !connected.facts.sleeping) return serverTemplate(connected.server, signal);
+  return (await template?.(signal)) ?? noTemplate;
 }
 
 /** What one request may hold: as the server reports it, else as the launch options and the header say. */

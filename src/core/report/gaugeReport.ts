@@ -1,6 +1,7 @@
 import type { RequestLimit } from "../acceptance/acceptance";
 import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import type { ServerFacts } from "../acceptance/serverFacts";
+import type { TemplateOrigin } from "../acceptance/templateSource";
 import type { Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { MemoryReport } from "../memory/budget/memoryReport";
@@ -76,6 +77,8 @@ export interface GaugeReport {
   readonly limit: Known<RequestLimit>;
   /** How files become the prompt. */
   readonly pack: PackTemplate | "raw";
+  /** Which chat template was counted; absent where none was. */
+  readonly template?: TemplateOrigin;
   /** What counting the prompt left open; among the reasons of `acceptance`, too. */
   readonly notes: readonly Text[];
   /** What can be tried with `whatIf`; absent where nothing can. */

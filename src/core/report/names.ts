@@ -1,3 +1,4 @@
+import type { TemplateOrigin } from "../acceptance/templateSource";
 import type { PackOrder } from "../tokens/packOrder";
 import { say, type Text } from "../text";
 import type { ModelSummary } from "./gaugeReport";
@@ -8,6 +9,24 @@ import type { SkipReason, SkippedFile } from "../files/files";
 export function modelName({ name }: ModelSummary): string {
   const file = name.split(/[\\/]/).at(-1) ?? name;
   return /\.gguf$/i.test(file) ? file.slice(0, -".gguf".length) : name;
+}
+
+/** Where a chat template comes from, in a few words. */
+export function templateName(origin: TemplateOrigin): Text {
+  switch (origin.from) {
+    case "server":
+      return say`rendered by the server`;
+    case "model":
+      return origin.name === undefined ? say`from the model file` : say`${origin.name}, from the model file`;
+    case "option":
+      return say`from --chat-template`;
+    case "file":
+      return say`from --chat-template-file`;
+    case "builtIn":
+      return say`llama.cpp's ${origin.name}`;
+    case "fallback":
+      return say`ChatML, because the model file has none`;
+  }
 }
 
 export const packOrderNames: Record<PackOrder, Text> = {

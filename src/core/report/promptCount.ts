@@ -1,6 +1,7 @@
 import type { PromptParts } from "../acceptance/acceptanceReport";
 import { measureTemplate, renderPieces, templateProbe, type ChatTemplate } from "../acceptance/chatTemplate";
 import type { LlamaServer } from "../acceptance/serverFacts";
+import type { TemplateOrigin } from "../acceptance/templateSource";
 import type { CountCache } from "../tokens/keptCount";
 import type { Tokenizer } from "../tokens/tokenizer";
 import { say, type Text } from "../text";
@@ -31,7 +32,7 @@ export interface PromptInput {
 export type TemplateChoice =
   | { readonly kind: "none" }
   | { readonly kind: "unknown"; readonly note: Text }
-  | { readonly kind: "chat"; readonly template: ChatTemplate };
+  | { readonly kind: "chat"; readonly template: ChatTemplate; readonly origin: TemplateOrigin };
 
 /** Above this a prompt is counted by its parts: no context holds it, and one request with it would take minutes. */
 const wholePromptCharacters = 32 * 2 ** 20;
@@ -99,10 +100,19 @@ async function wholePrompt(
 }
 
 /** The server's chat template around one user message, measured on the server. */
-export async function serverTemplate(server: LlamaServer, signal: AbortSignal): Promise<TemplateChoice> {
+export function serverTemplate(server: LlamaServer, signal: AbortSignal): Promise<TemplateChoice> {
+  return measuredTemplate((probe) => server.applyTemplate(probe, signal), { from: "server" }, signal);
+}
+
+/** The template around one user message. @param render makes the prompt of a message */
+export async function measuredTemplate(
+  render: (message: string) => Promise<string>,
+  origin: TemplateOrigin,
+  signal: AbortSignal,
+): Promise<TemplateChoice> {
   try {
-    const measured = measureTemplate(await server.applyTemplate(templateProbe, signal));
-    if (measured.kind === "measured") return { kind: "chat", template: measured.template };
+    const measured = measureTemplate(await render(templateProbe));
+    if (measured.kind === "measured") return { kind: "chat", template: measured.template, origin };
     return {
       kind: "unknown",
       note: say`The chat template does not produce one plain message; its tokens are not counted.`,
@@ -114,9 +124,9 @@ export async function serverTemplate(server: LlamaServer, signal: AbortSignal): 
   }
 }
 
-export const noServerTemplate: TemplateChoice = {
+export const noTemplate: TemplateChoice = {
   kind: "unknown",
-  note: say`The chat template's tokens are not counted: rendering it needs a running server.`,
+  note: say`The chat template's tokens are not counted: there is neither a server nor a model file to take it from.`,
 };
 
 async function gathered(

@@ -10,6 +10,7 @@ import type { Tokenizer } from "../tokens/tokenizer";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Text } from "../text";
 import type { GaugeReport } from "./gaugeReport";
+import type { TemplateChoice } from "./promptCount";
 
 export interface ConnectedServer {
   readonly server: LlamaServer;
@@ -26,6 +27,8 @@ export interface Situation {
   /** Path or http(s) address of the model's file. */
   readonly modelFile: Known<string>;
   readonly model: Known<Model>;
+  /** The chat template llama-server would use, rendered without it; absent where no model's header is known. */
+  readonly template?: (signal: AbortSignal) => Promise<TemplateChoice>;
   /** How the server was or would be started. */
   readonly launch: LaunchOptions;
   /** A model that was named although the server has loaded another one. */

@@ -1,4 +1,5 @@
 import type { FileRef } from "../files/files";
+import type { PromptEnds } from "./kernel/promptEnds";
 import type { KnownText, ReadCount } from "./keptCount";
 import type { TokenizerIdentity, CountedText } from "./tokenCount";
 
@@ -7,6 +8,8 @@ export interface Tokenizer {
   readonly identity: TokenizerIdentity;
   /** Equal for tokenizers that give the same counts; without it counts cannot be kept. */
   readonly fingerprint?: string;
+  /** Absent where the vocabulary is not at hand. */
+  readonly ends?: PromptEnds;
   /** Tokens of each text taken alone: no special tokens added; texts of special tokens in the input count as such. */
   count(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedText[]>;
   /** Tokens of a whole prompt as the server reads it: BOS/EOS added as the model says. */

@@ -43,6 +43,7 @@ export async function calibrated(
     tokenizer: {
       identity,
       fingerprint: vocabulary.fingerprint,
+      ends: vocabulary.ends,
       count: (texts, its) => vocabulary.count(texts, its),
       countPrompt: (prompt, its) => vocabulary.countPrompt(prompt, its),
       countPromptPieces: (pieces, its) => vocabulary.countPromptPieces(pieces, its),

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PromptEnds } from "../../core/tokens/kernel/promptEnds";
 import type { FileToCount, Tokenizer } from "../../core/tokens/tokenizer";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import type { CountedText, TokenizerIdentity } from "../../core/tokens/tokenCount";
@@ -29,6 +30,7 @@ export interface GgufTokenizerOptions {
 export interface GgufTokenizer extends Tokenizer {
   /** Equal for vocabularies and code that give the same tokens: a key for counts that are kept. */
   readonly fingerprint: string;
+  readonly ends: PromptEnds;
   countPromptPieces(pieces: readonly string[], signal: AbortSignal): Promise<number>;
   countFiles(files: readonly FileToCount[], signal: AbortSignal): Promise<readonly ReadCount[]>;
   /** Token ids; bytes are taken as they are. */
@@ -64,14 +66,18 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
     const cacheDir = options.cacheDir === undefined ? {} : { cacheDir: options.cacheDir };
     const opened = await workers.run({ kind: "open", file, ...cacheDir }, undefined, options.signal);
     if (opened.kind !== "opened") throw new Error(`a worker answered ${opened.kind} to open`);
-    const { keys, block, fingerprint, splitsByRegex } = opened;
+    const { keys, block, fingerprint, splitsByRegex, ends } = opened;
     const identity: TokenizerIdentity = {
       source: "gguf",
       model: keys.name === "" ? path.basename(file) : keys.name,
       pre: keys.pre ?? keys.model,
       splitsByRegex,
     };
-    return new PooledTokenizer(workers, block, identity, `${fingerprint} ${await programKey(workerFile)}`);
+    return new PooledTokenizer(workers, block, {
+      identity,
+      ends,
+      fingerprint: `${fingerprint} ${await programKey(workerFile)}`,
+    });
   } catch (error) {
     await workers.close();
     throw error;
@@ -90,12 +96,19 @@ const ofTexts = { addSpecial: false, parseSpecial: true };
 const fileLimitMs = 120_000;
 
 class PooledTokenizer implements GgufTokenizer {
+  readonly identity: TokenizerIdentity;
+  readonly fingerprint: string;
+  readonly ends: PromptEnds;
+
   constructor(
     private readonly workers: TokenWorkers,
     private readonly block: SharedArrayBuffer,
-    readonly identity: TokenizerIdentity,
-    readonly fingerprint: string,
-  ) {}
+    { identity, fingerprint, ends }: Pick<GgufTokenizer, "identity" | "fingerprint" | "ends">,
+  ) {
+    this.identity = identity;
+    this.fingerprint = fingerprint;
+    this.ends = ends;
+  }
 
   async count(texts: readonly string[], signal: AbortSignal): Promise<readonly CountedText[]> {
     const answer = await this.run({ kind: "count", texts, flags: ofTexts }, signal);

@@ -1,6 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { fingerprintOf, vocabularyIn } from "../../core/tokens/kernel/bundle";
 import { tokenizerOf, type Kernel } from "../../core/tokens/kernel/kernel";
+import { promptEnds } from "../../core/tokens/kernel/promptEnds";
 import { settingsOf } from "../../core/tokens/kernel/vocabularyDefaults";
 import { notebookText } from "../../core/files/notebookText";
 import { UserError } from "../../core/userError";
@@ -63,7 +64,8 @@ function answer(
       const { block: shared, vocabulary } = opened;
       const splitsByRegex = settingsOf(vocabulary.keys).pre?.recursive ?? false;
       const fingerprint = fingerprintOf(shared);
-      return { kind: "opened", block: shared, keys: vocabulary.keys, fingerprint, splitsByRegex };
+      const ends = promptEnds(vocabulary);
+      return { kind: "opened", block: shared, keys: vocabulary.keys, fingerprint, splitsByRegex, ends };
     }
     case "count": {
       const kernel = kernels.of(block);

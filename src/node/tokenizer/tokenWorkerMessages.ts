@@ -1,5 +1,6 @@
 import type { UserErrorReason } from "../../core/userError";
 import type { Text } from "../../core/text";
+import type { PromptEnds } from "../../core/tokens/kernel/promptEnds";
 import type { FileToCount } from "../../core/tokens/tokenizer";
 import type { ReadCount } from "../../core/tokens/keptCount";
 import type { TokenizerKeys } from "../../core/tokens/kernel/vocabularyDefaults";
@@ -44,6 +45,7 @@ export type TokenAnswer =
       readonly keys: TokenizerKeys;
       readonly fingerprint: string;
       readonly splitsByRegex: boolean;
+      readonly ends: PromptEnds;
     }
   | { readonly kind: "counted"; readonly tokens: readonly number[] }
   | { readonly kind: "countedFiles"; readonly files: readonly ReadCount[] }

@@ -8,7 +8,7 @@ import { icon, type IconName } from "./icons";
 import { commandButton, provenancePill } from "./parts";
 import type { View } from "../view/view";
 import { leadAndRest } from "../view/words";
-import { modelName } from "../../core/report/names";
+import { modelName, templateName } from "../../core/report/names";
 
 export const verdictIcons: Record<VerdictKind, IconName> = {
   fits: "check",
@@ -35,6 +35,12 @@ export function verdictHeader(view: View, report: GaugeReport): TemplateResult {
         ${words(
           say`Prompt ${count(acceptance.promptTokens)} = files ${count(files)} + packing ${count(packing)} + chat template ${count(template)}.`,
         )}
+        ${
+          // the server's own needs no word
+          report.template === undefined || report.template.from === "server"
+            ? nothing
+            : html`<span>${words(say`Chat template: ${templateName(report.template)}.`)} </span>`
+        }
         ${verdict.reasons.map((reason) => html`<span>${words(reason)} </span>`)}
       </p>
       ${steps(view, report)}

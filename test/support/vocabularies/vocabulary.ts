@@ -89,6 +89,8 @@ function byteLevel(pre: string, bos: string, eos: string): Source["read"] {
 
 export type VocabularyName = keyof typeof sources;
 
+export const vocabularyNames = Object.keys(sources) as readonly VocabularyName[];
+
 const read = new Map<VocabularyName, Promise<VocabularySpec>>();
 
 /** A real vocabulary, fetched once into the cache and read once per process. */

@@ -42,6 +42,7 @@ const setup = (changes: Partial<Setup> = {}): Setup => ({
   ...{ server: "none", launch: {}, devices: [], programs: "none" },
   openVocabulary: () =>
     Promise.reject(new UserError("invalidInput", say`No vocabulary.`, say`Choose another file.`)),
+  renderTemplate: ({ message }) => Promise.resolve(`<user>${message}</user>`),
   ...changes,
 });
 

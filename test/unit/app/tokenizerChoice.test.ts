@@ -48,6 +48,7 @@ function vocabularies(
   const tokenizer: GgufTokenizer = {
     identity: { source: "gguf", model: "served" },
     fingerprint: "vocabulary",
+    ends: { bos: "", eos: "", addBos: false, addEos: false },
     encode: () => Promise.resolve(Int32Array.of(token)),
     count: (texts) => Promise.resolve(texts.map(() => ({ tokens: 1 }))),
     countPrompt: () => Promise.resolve(1),
