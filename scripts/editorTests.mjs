@@ -8,6 +8,7 @@ import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildProduct } from "./build.mjs";
+import { editorOutcome } from "./editorOutcome.mjs";
 import { main, ScriptError } from "./run.mjs";
 import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
 
@@ -15,14 +16,8 @@ import { bundleSuite, bundleSupport, root } from "./testBundles.mjs";
 const desktopVersions = { newest: "stable", oldest: "1.100.3" };
 
 /**
- * What the tests of each file did, and what else went wrong.
- * @typedef {{ passed: number, skipped: number, failures: readonly import("./stageRun.mjs").Failure[] }} FileReport
- * @typedef {{ files: Readonly<Record<string, FileReport>>, problem?: string }} Run
- */
-
-/**
  * @param {{ host?: "newest" | "oldest", filter?: string, suite?: string }} [options] filter: parts of file names, with commas
- * @returns {Promise<Run>}
+ * @returns {Promise<import("./editorOutcome.mjs").Run>}
  */
 async function runInEditor({ host = "newest", filter = "", suite = "test/editor" } = {}) {
   const server =
@@ -63,41 +58,12 @@ async function runInEditor({ host = "newest", filter = "", suite = "test/editor"
   };
 }
 
-/**
- * Runs a suite. A file with a failed test is run once more, in a fresh VS Code, before it counts as broken; the output says so.
- * @param {Parameters<typeof runInEditor>[0]} options
- * @returns {Promise<import("./stageRun.mjs").Counts>}
- */
-async function editorTests(options) {
-  const first = await runInEditor(options);
-  const failed = Object.keys(first.files).filter((name) => first.files[name].failures.length > 0);
-  if (failed.length === 0) return editorOutcome(first);
-  console.log(`Once more, in a fresh VS Code: ${failed.join(", ")}`);
-  const again = await runInEditor({ ...options, filter: failed.join() });
-  const outcome = editorOutcome({ files: { ...first.files, ...again.files }, problem: again.problem });
-  const retried = failed
-    .filter((name) => again.files[name]?.failures.length === 0)
-    .flatMap((name) => first.files[name].failures.map(({ test }) => `${name} > ${test}`));
-  return { ...outcome, retried };
-}
-
-/** The sums. A run with another problem than failed tests, or without a test, has failed whatever VS Code's exit code was. */
-function editorOutcome({ files, problem }) {
-  const all = Object.values(files);
-  const sum = (count) => all.reduce((total, file) => total + count(file), 0);
-  const failures = all.flatMap((file) => file.failures);
-  const passed = sum((file) => file.passed);
-  if (failures.length === 0 && (problem !== undefined || passed === 0)) {
-    failures.push({ test: "the run as a whole", message: problem ?? "no test ran" });
-  }
-  return { passed, failed: failures.length, skipped: sum((file) => file.skipped), failures };
-}
-
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   await main(async () => {
     const [, , host, filter] = process.argv;
     const report = process.env.LLAMA_GAUGE_STAGE_REPORT;
-    const counts = await editorTests({ host, filter, suite: process.env.LLAMA_GAUGE_TEST_SUITE });
+    const suite = process.env.LLAMA_GAUGE_TEST_SUITE;
+    const counts = await editorOutcome((failed) => runInEditor({ host, filter: failed ?? filter, suite }));
     if (report) writeFileSync(report, JSON.stringify(counts));
     const { passed, failed, skipped, failures } = counts;
     for (const { test, message } of failures) console.error(`${test}: ${message}`);
