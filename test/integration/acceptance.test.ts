@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { ServerFacts } from "../../src/core/acceptance/serverFacts";
 import { acceptance, limitOfLaunch, limitOfServer } from "../../src/core/acceptance/acceptance";
 import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acceptance/chatTemplate";
 import { buildNumber } from "../../src/core/launch/builds";
@@ -71,11 +72,12 @@ const configurations: readonly (readonly [string, LaunchOptions])[] = [
 
 describe("slots and context computed from a command line are what the real server makes of it", () => {
   it.each(configurations)("llama-server %s", async (args, options) => {
-    const running = await startLlamaServer({ model, args: words(args) });
+    const running = await startLlamaServer({ model, args: [...words(args), "-b", "512"] });
     try {
       const facts = await new HttpLlamaServer({ url: running.url }).facts(signal);
       const computed = slotContext(options, { contextLength: nCtxTrain, rope: {} }, buildNumber(facts.build));
       expect([computed.slots, computed.nCtxPerSlot]).toEqual([facts.totalSlots, facts.nCtxPerSlot]);
+      if (atTheEdge.includes(args)) await expectAgreementAtTheEdge(running.url, facts, options);
       // its log is whole when it has ended
       await running.stop();
       const logged = /kv_unified = '(true|false)'/.exec(running.log())?.[1];
@@ -86,50 +88,42 @@ describe("slots and context computed from a command line are what the real serve
   });
 });
 
-describe("the verdict is the server's answer, at the edge", () => {
-  it.each(configurations.filter(([args]) => atTheEdge.includes(args)))(
-    "llama-server %s",
-    async (args, options) => {
-      const running = await startLlamaServer({ model, args: [...words(args), "-b", "512"] });
-      try {
-        const server = new HttpLlamaServer({ url: running.url });
-        const facts = await server.facts(signal);
-        const tokenizer = server.tokenizer(facts);
-        const rules = [limitOfServer(facts), limitOfLaunch(slotContext(options, nCtxTrain))];
-        const measured = measureTemplate(await server.applyTemplate(templateProbe, signal));
-        if (measured.kind !== "measured") throw new Error(measured.problem);
-        const around = await tokenizer.countPrompt(renderPrompt(measured.template, ""), signal);
+/** Prompts of a token less than fits, just as many and one more: the verdict is the server's answer. */
+async function expectAgreementAtTheEdge(
+  url: string,
+  facts: ServerFacts,
+  options: LaunchOptions,
+): Promise<void> {
+  const server = new HttpLlamaServer({ url });
+  const tokenizer = server.tokenizer(facts);
+  const rules = [limitOfServer(facts), limitOfLaunch(slotContext(options, nCtxTrain))];
+  const measured = measureTemplate(await server.applyTemplate(templateProbe, signal));
+  if (measured.kind !== "measured") throw new Error(measured.problem);
+  const around = await tokenizer.countPrompt(renderPrompt(measured.template, ""), signal);
 
-        const disagreements: string[] = [];
-        for (const length of [-1, 0, 1].map((step) => facts.nCtxPerSlot + step)) {
-          const raw = filler(length);
-          const chat = filler(length - around);
-          const prompt = renderPrompt(measured.template, chat);
-          expect(await tokenizer.countPrompt(raw, signal)).toBe(length);
-          expect(await tokenizer.countPrompt(prompt, signal)).toBe(length);
-          const messages = [{ role: "user", content: chat }];
-          const answers = [
-            await accepts(`${running.url}/completion`, { prompt: raw, n_predict: 1 }, length),
-            await accepts(`${running.url}/v1/chat/completions`, { messages, max_tokens: 1 }, length),
-            await accepts(`${running.url}/v1/messages`, { messages, max_tokens: 1 }, length),
-          ];
-          for (const limit of rules) {
-            const parts = { files: length - around, packing: 0, template: around };
-            const report = acceptance({ parts, limit: known(limit), answerReserve: 0 });
-            if (answers.some((answer) => answer !== report.accepted)) {
-              disagreements.push(
-                `${args}: ${length} tokens, ${limit.provenance}: ${String(report.accepted)}`,
-              );
-            }
-          }
-        }
-        expect(disagreements).toEqual([]);
-      } finally {
-        await running.stop();
+  const disagreements: string[] = [];
+  for (const length of [-1, 0, 1].map((step) => facts.nCtxPerSlot + step)) {
+    const raw = filler(length);
+    const chat = filler(length - around);
+    const prompt = renderPrompt(measured.template, chat);
+    expect(await tokenizer.countPrompt(raw, signal)).toBe(length);
+    expect(await tokenizer.countPrompt(prompt, signal)).toBe(length);
+    const messages = [{ role: "user", content: chat }];
+    const answers = [
+      await accepts(`${url}/completion`, { prompt: raw, n_predict: 1 }, length),
+      await accepts(`${url}/v1/chat/completions`, { messages, max_tokens: 1 }, length),
+      await accepts(`${url}/v1/messages`, { messages, max_tokens: 1 }, length),
+    ];
+    for (const limit of rules) {
+      const parts = { files: length - around, packing: 0, template: around };
+      const report = acceptance({ parts, limit: known(limit), answerReserve: 0 });
+      if (answers.some((answer) => answer !== report.accepted)) {
+        disagreements.push(`${length} tokens, ${limit.provenance}: ${String(report.accepted)}`);
       }
-    },
-  );
-});
+    }
+  }
+  expect(disagreements).toEqual([]);
+}
 
 describe("one pool for all slots", () => {
   it("runs out where we say so, though the rule lets the prompt in", async () => {

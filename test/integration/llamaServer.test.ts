@@ -5,6 +5,7 @@ import { measureTemplate, renderPrompt, templateProbe } from "../../src/core/acc
 import { UserError } from "../../src/core/userError";
 import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
+import { dimensions } from "../support/forge/sizes";
 import { postJson } from "../support/postJson";
 import { runLlamaProgram, startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { repository } from "../support/repository";
@@ -35,6 +36,8 @@ describe("facts of a real llama-server", () => {
         nCtxTrain: 32_768,
         parameters: expect.any(Number) as number,
         weightsBytes: expect.any(Number) as number,
+        embeddingLength: dimensions.tiny.embedding,
+        vocabularySize: expect.any(Number) as number,
       },
       nCtxPerSlot: 4096,
       totalSlots: 2,
