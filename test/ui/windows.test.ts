@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { openWorkbench, screenshotWhenFailed, Workbench } from "./support/workbench";
+import { openWindow, openWorkbench, screenshotWhenFailed, Workbench } from "./support/workbench";
 import { workbenchUrl } from "../support/vscodeHost/workbenchUrl";
 
 /** Two windows of one VS Code: one on a folder of this machine, one on files that are on no disk. */
@@ -16,8 +16,7 @@ beforeAll(async () => {
   await writeFile(file, JSON.stringify({ folders: [{ uri: "vscode-userdata:/User", name: "virtual" }] }));
   const page = await onDisk.page.context().newPage();
   page.setDefaultTimeout(45_000);
-  await page.goto(workbenchUrl(onDisk.server.origin, { open: file }), { waitUntil: "domcontentloaded" });
-  await page.locator(".monaco-workbench .statusbar-item").first().waitFor({ timeout: 120_000 });
+  await openWindow(page, workbenchUrl(onDisk.server.origin, { open: file }), true);
   onNoDisk = Object.assign(Object.create(Workbench.prototype) as Workbench, onDisk, { page });
 });
 afterAll(() => onDisk.close());

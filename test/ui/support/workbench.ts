@@ -99,13 +99,14 @@ export class Workbench {
       });
       await this.page.keyboard.press("F1");
       try {
-        await input.waitFor({ timeout: 10_000 });
+        // soon again: what swallows the key is gone after a moment
+        await input.waitFor({ timeout: 3000 });
         await input.fill(`>${title}`);
         await row.waitFor({ timeout: 15_000 });
         return row;
       } catch (error) {
         // a window that is still starting does not list all commands yet, and its panels may swallow a key
-        if (tries === 3) throw error;
+        if (tries === 6) throw error;
         await this.page.keyboard.press("Escape");
       }
     }
@@ -313,16 +314,35 @@ export async function openWorkbench(options: WorkbenchOptions): Promise<Workbenc
     });
     const page = await context.newPage();
     page.setDefaultTimeout(45_000);
-    const url = workbenchUrl(server.origin, open === null ? {} : { open });
-    await page.goto(url, { waitUntil: "domcontentloaded", timeout: 120_000 });
-    await page.locator(".monaco-workbench .statusbar-item").first().waitFor({ timeout: 120_000 });
-    if (open !== null) await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+    await openWindow(page, workbenchUrl(server.origin, open === null ? {} : { open }), open !== null);
     return new Workbench(page, server, open ?? "", browser, folder);
   } catch (error) {
     await launching.then((browser) => browser.close()).catch(() => undefined);
     await server?.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
     throw error;
+  }
+}
+
+/**
+ * Opens a window and waits until it is usable, with the files of its folders where it has some. A window on a workspace file may
+ * ask for it before it is connected to the server, and then has no folders for good: it is opened again.
+ */
+export async function openWindow(page: Page, url: string, folders: boolean): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await page.goto(url, { waitUntil: "domcontentloaded", timeout: 120_000 });
+    await page.locator(".monaco-workbench .statusbar-item").first().waitFor({ timeout: 120_000 });
+    if (!folders) return;
+    const row = page.locator(".explorer-folders-view .monaco-list-row").first();
+    const none = page.locator(".welcome-view-content", { hasText: "not yet added a folder" });
+    await row.or(none).first().waitFor({ timeout: 120_000 });
+    // it may still come to them
+    const shown = await row.waitFor({ timeout: tries < 3 ? 15_000 : 45_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (shown) return;
+    if (tries === 3) throw new Error("the window does not show the folders of its workspace");
   }
 }
 
