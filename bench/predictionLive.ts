@@ -53,7 +53,12 @@ console.log("|---|---:|---:|---|---:|---:|---|---:|---|---:|");
 for (let round = 0; round < rounds; round++) {
   for (const setup of setups.filter((s) => only === undefined || s.name === only)) {
     const server = await startLlamaServer({
-      model: await forgedModel({ size: "slope", contextLength: 65_536, ...setup.model }),
+      model: await forgedModel({
+        size: "slope",
+        vocabulary: "qwen2_5",
+        contextLength: 65_536,
+        ...setup.model,
+      }),
       args: ["-c", String(4 * depth + 512), "-np", "1", "-t", "1", "-tb", "1", "-b", "512", ...setup.args],
     });
     try {
@@ -77,7 +82,7 @@ async function besideHogs(): Promise<void> {
   const [setup] = setups;
   if (setup === undefined) return;
   const server = await startLlamaServer({
-    model: await forgedModel({ size: "slope", contextLength: 65_536, ...setup.model }),
+    model: await forgedModel({ size: "slope", vocabulary: "qwen2_5", contextLength: 65_536, ...setup.model }),
     args: ["-c", String(depth + 512), "-np", "1", "-t", "1", "-tb", "1", "-b", "512", ...setup.args],
   });
   const hogs = Array.from({ length: 2 }, () =>

@@ -69,7 +69,7 @@ describe("the ladder in VS Code with a real llama-server", function () {
     server = await startLlamaServer({
       model: await forgedRecallModel({ window: 3000 }),
       // batches so small that /slots is answered many times while a long prompt is read
-      args: ["-c", "4096", "-np", "1", "-t", "2", "-b", "64", "-ub", "64"],
+      args: ["-c", "4096", "-np", "1", "-t", "1", "-b", "64", "-ub", "64"],
     });
     await configure({ "server.url": server.url, showPanelOnEstimate: false });
   });

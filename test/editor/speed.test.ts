@@ -24,7 +24,10 @@ describe("measured speed in the editor", function () {
     await activated();
     folder = mkdtempSync(path.join(tmpdir(), "lg speed "));
     exported = path.join(folder, "history.json");
-    server = await startLlamaServer({ model: await forgedModel({ size: "slope" }), args });
+    server = await startLlamaServer({
+      model: await forgedModel({ size: "slope", vocabulary: "qwen2_5" }),
+      args,
+    });
     await configure({
       "server.url": server.url,
       llamaCppFolder: await llamaCppFolder(),

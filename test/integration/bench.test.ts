@@ -27,7 +27,7 @@ let tiny = "";
 
 beforeAll(async () => {
   program = await llamaProgram("llama-bench");
-  model = await forgedModel({ size: "slope" });
+  model = await forgedModel({ size: "slope", vocabulary: "qwen2_5" });
   server = await llamaProgram("llama-server");
   tiny = await forgedModel();
   folder = await mkdtemp(path.join(os.tmpdir(), "bench-"));

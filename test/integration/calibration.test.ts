@@ -21,7 +21,10 @@ async function open(model: string): Promise<GgufTokenizer> {
 
 beforeAll(async () => {
   worker = await buildWorker();
-  server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "512", "-np", "1"] });
+  server = await startLlamaServer({
+    model: await forgedModel({ vocabulary: "qwen2_5" }),
+    args: ["-c", "512", "-np", "1"],
+  });
   client = new HttpLlamaServer({ url: server.url });
 });
 afterAll(async () => {
@@ -33,7 +36,7 @@ afterAll(async () => {
 describe("a vocabulary held against a running llama-server", () => {
   it("counts in its place where the test text has the same tokens", async () => {
     const facts = await client.facts(never);
-    const vocabulary = await open(await forgedModel());
+    const vocabulary = await open(await forgedModel({ vocabulary: "qwen2_5" }));
     const { kind, tokenizer } = await calibrated(vocabulary, client.tokenizer(facts), facts, never);
     expect(kind).toBe("same");
     expect(tokenizer.identity).toMatchObject({ source: "gguf", checkedWith: client.url });

@@ -16,7 +16,7 @@ let server: LlamaServerProcess;
 let folder: string;
 
 beforeAll(async () => {
-  model = await forgedModel();
+  model = await forgedModel({ vocabulary: "qwen2_5" });
   server = await startLlamaServer({ model, args: ["-c", "4096", "-np", "1"] });
   folder = await mkdtemp(path.join(os.tmpdir(), "gauge-cli-"));
   await mkdir(path.join(folder, "app"));

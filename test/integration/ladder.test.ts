@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "ladder-"));
   recalling = await startLlamaServer({
     model: await forgedRecallModel({ window }),
-    args: ["-c", "4096", "-np", "1", "-t", "2"],
+    args: ["-c", "4096", "-np", "1", "-t", "1"],
   });
 });
 afterAll(async () => {
@@ -134,7 +134,7 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
   it("counts twins where a model cannot tell them apart", async () => {
     const confusing = await startLlamaServer({
       model: await forgedRecallModel({ window, confusesTwins: true }),
-      args: ["-c", "2048", "-np", "1", "-t", "2"],
+      args: ["-c", "2048", "-np", "1", "-t", "1"],
     });
     try {
       const record = await runLadder(
@@ -250,7 +250,7 @@ describe("the ladder on a server that fails", () => {
 
   it("stops at the rung at which the server dies, keeps what was done, and says what to look at", async () => {
     const server = await startLlamaServer({
-      model: await forgedModel({ size: "slope" }),
+      model: await forgedModel({ size: "slope", vocabulary: "qwen2_5" }),
       args: [...args, "-b", "256"],
     });
     const out = path.join(folder, "died");
@@ -276,7 +276,7 @@ describe("the ladder on a server that fails", () => {
 
   it("does not begin where the context is divided, and not on a busy server", async () => {
     const server = await startLlamaServer({
-      model: await forgedModel({ size: "tiny" }),
+      model: await forgedModel({ vocabulary: "qwen2_5" }),
       args: ["-c", "8192", "-np", "4", "-no-kvu", "-t", "1", "--context-shift"],
     });
     try {
@@ -304,7 +304,7 @@ describe("the ladder on a server that fails", () => {
   });
 
   it("scores neither right nor wrong what a babbling model writes, and keeps no code rule", async () => {
-    const server = await startLlamaServer({ model: await forgedModel({ size: "tiny" }), args });
+    const server = await startLlamaServer({ model: await forgedModel({ vocabulary: "qwen2_5" }), args });
     try {
       const rules = plan.replace("constraints: false", "constraints: true");
       const record = await runLadder(request(server.url, rules), signal);

@@ -9,7 +9,10 @@ const never = new AbortController().signal;
 
 beforeAll(async () => {
   worker = await buildWorker();
-  tokenizer = await openGgufTokenizer(await forgedModel(), { signal: never, workerFile: worker.file });
+  tokenizer = await openGgufTokenizer(await forgedModel({ vocabulary: "qwen2_5" }), {
+    signal: never,
+    workerFile: worker.file,
+  });
 });
 afterAll(async () => {
   await tokenizer.close();

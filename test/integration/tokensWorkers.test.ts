@@ -17,7 +17,7 @@ const never = new AbortController().signal;
 beforeAll(async () => {
   worker = await buildWorker();
   crashing = await buildWorker("test/support/crashingWorker.ts");
-  model = await forgedModel();
+  model = await forgedModel({ vocabulary: "qwen2_5" });
 });
 afterAll(async () => {
   await worker.remove();

@@ -9,7 +9,7 @@ beforeAll(async () => void (worker = await buildWorker()));
 afterAll(() => worker.remove());
 
 it("counting stops at once when nobody waits any more, and goes on with other work", async () => {
-  const tokenizer = await openGgufTokenizer(await forgedModel(), {
+  const tokenizer = await openGgufTokenizer(await forgedModel({ vocabulary: "qwen2_5" }), {
     signal: never,
     workerFile: worker.file,
     workers: 1,

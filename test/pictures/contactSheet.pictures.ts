@@ -56,7 +56,10 @@ describe("the contact sheet", () => {
   });
 
   it.each(languages)("has whole windows in %s", async (language) => {
-    const server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "8192", "-np", "1"] });
+    const server = await startLlamaServer({
+      model: await forgedModel({ vocabulary: "qwen2_5" }),
+      args: ["-c", "8192", "-np", "1"],
+    });
     try {
       const workbench = await openWorkbench({
         vsix: [inject("vsix")],

@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const part of folders)
     await cp(path.join(repository, "src/core", part), path.join(opened, part), { recursive: true });
   server = await startLlamaServer({
-    model: await forgedModel({ size: "roomy", contextLength: 131_072 }),
+    model: await forgedModel({ size: "roomy", vocabulary: "qwen2_5", contextLength: 131_072 }),
     args: ["-c", "131072", "-np", "8", "--alias", "random-weights"],
   });
   workbench = await openWorkbench({

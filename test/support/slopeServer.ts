@@ -6,7 +6,7 @@ import { startLlamaServer, type LlamaServerProcess } from "./llamaCpp";
  */
 export const startSlopeServer = async (): Promise<LlamaServerProcess> =>
   startLlamaServer({
-    model: await forgedModel({ size: "slope" }),
+    model: await forgedModel({ size: "slope", vocabulary: "qwen2_5" }),
     args: [
       ...["-c", "16384", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"],
       // an answer may go on until its client has gone

@@ -23,7 +23,7 @@ let workbench: Workbench;
 beforeAll(async () => {
   server = await startLlamaServer({
     model: await forgedRecallModel({ window: 1000 }),
-    args: ["-c", "4096", "-np", "1", "-t", "2"],
+    args: ["-c", "4096", "-np", "1", "-t", "1"],
   });
   folder = await mkdtemp(path.join(os.tmpdir(), "lg-ladder-"));
   await writeFile(path.join(folder, "short.ladder.yaml"), plan);

@@ -26,7 +26,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "saved-"));
-  const model = await forgedModel();
+  const model = await forgedModel({ vocabulary: "qwen2_5" });
   server = await startLlamaServer({ model, args: ["-c", String(nCtx), "-np", "1"] });
   workbench = await openWorkbench({
     vsix: [inject("vsix")],

@@ -15,7 +15,11 @@ let interactions = 0;
 
 beforeAll(async () => {
   await noOtherServer();
-  server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "4096", "-np", "1"] });
+  // slow enough that what else the machine does is little against a batch: else the probe finds nothing to predict with
+  server = await startLlamaServer({
+    model: await forgedModel({ size: "slope", vocabulary: "qwen2_5" }),
+    args: ["-c", "4096", "-np", "1", "-t", "1", "-b", "256", "-ub", "256"],
+  });
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
     size: { width: 1280, height: 1000 },

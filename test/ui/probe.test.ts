@@ -10,7 +10,7 @@ let server: LlamaServerProcess;
 let workbench: Workbench;
 
 beforeAll(async () => {
-  const model = await forgedModel({ size: "slope" });
+  const model = await forgedModel({ size: "slope", vocabulary: "qwen2_5" });
   const args = ["-c", "4096", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
   server = await startLlamaServer({ model, args });
   workbench = await openWorkbench({

@@ -74,7 +74,7 @@ function withDefaults(options: ForgeOptions): Required<ForgeOptions> {
   return {
     architecture: "qwen3",
     size: "tiny",
-    vocabulary: "qwen2_5",
+    vocabulary: "qwen2_5_short",
     contextLength: 32_768,
     seed: 1,
     ...options,

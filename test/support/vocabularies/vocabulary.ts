@@ -27,6 +27,18 @@ const sources = {
       addBos: false,
     }),
   },
+  /** The first tokens of Qwen2.5's: a server reads it in a tenth of the time, where the vocabulary is not what is tested. */
+  qwen2_5_short: {
+    pin: pin(
+      "qwen2_5",
+      "sha512-6hbFsuKfOU7pncR3qQqvhOAcDboqWTZOTob9jv4sJZjXhc8X05r4pretlPeyC2UeLU/ayFDU6rl5dd/BDDUsFg==",
+    ),
+    version: "3.7.2-2-short-1",
+    read: (bpe) => ({
+      ...byteLevel("qwen2", "<|endoftext|>", "<|im_end|>")(shortened(bpe, 16_384)),
+      addBos: false,
+    }),
+  },
   llama3: {
     pin: pin(
       "llama3",
@@ -81,6 +93,19 @@ const sources = {
 
 function isByteToken(text: string | undefined): boolean {
   return /^<0x[0-9A-F]{2}>$/.test(text ?? "");
+}
+
+/** So many of its first tokens, which need no later ones, and all that are not made by merging. */
+function shortened(bpe: BpeTokens, length: number): BpeTokens {
+  const kept = bpe.tokens.map((text, id) => [text, bpe.tokenTypes[id] ?? tokenType.normal] as const);
+  const tokens = kept.filter(([, type], id) => id < length || type !== tokenType.normal);
+  const known = new Set(tokens.map(([text]) => text));
+  return {
+    ...bpe,
+    tokens: tokens.map(([text]) => text),
+    tokenTypes: tokens.map(([, type]) => type),
+    merges: bpe.merges.filter((pair) => known.has(pair.replace(" ", ""))),
+  };
 }
 
 function byteLevel(pre: string, bos: string, eos: string): Source["read"] {
