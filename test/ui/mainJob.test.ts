@@ -135,6 +135,7 @@ describe("right-click, estimate, in the packaged extension with a real llama-ser
       await workbench.page.locator(".monaco-hover", { hasText: "Chat template" }).first().waitFor();
       await workbench.screenshot(`main-job-${theme}`);
       await workbench.page.keyboard.press("Escape");
+      expect(workbench.server.extensionHostEnds()).toEqual([]);
     },
   );
 
