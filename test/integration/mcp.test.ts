@@ -19,7 +19,7 @@ const packed = "export const answer = 42; // café 漢字\n";
 
 beforeAll(async () => {
   await builtProduct();
-  const model = await forgedModel();
+  const model = await forgedModel({ vocabulary: "qwen2_5" });
   server = await startLlamaServer({ model, args: ["-c", "8192", "-np", "2", "--api-key", key] });
   folder = await mkdtemp(path.join(os.tmpdir(), "gauge-mcp-"));
   const work = path.join(folder, "work");
