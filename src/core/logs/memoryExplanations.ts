@@ -1,3 +1,4 @@
+import { remedyOf, smallerContext } from "../causes";
 import { isQuantised } from "../launch/launchRules";
 import { bytes, count, say, type Text } from "../text";
 import type { Explained, Explanation, LogView } from "./logEvent";
@@ -21,10 +22,8 @@ function contextHint({ facts }: LogView): Text {
   const [context] = facts.contexts;
   const nCtx = context?.nCtx;
   const quantised = isQuantised(context?.kv[0]?.typeK);
-  if (nCtx !== undefined && !quantised) {
-    return say`Set a smaller -c than ${count(nCtx)}, or -ctk q8_0 -ctv q8_0, which halves the cache.`;
-  }
-  return nCtx === undefined ? say`Set a smaller -c.` : say`Set a smaller -c than ${count(nCtx)}.`;
+  if (quantised || nCtx === undefined) return smallerContext.advice;
+  return say`${remedyOf("cacheFills")} It is ${count(nCtx)} now.`;
 }
 
 function deviceMemory(amount: number | undefined, device: string, line: LogLine, log: LogView): Explained {
@@ -45,7 +44,7 @@ function deviceMemory(amount: number | undefined, device: string, line: LogLine,
         cause: asked
           ? say`${device} has no room for ${asked} of the model's weights.`
           : say`${device} has no room for the model's weights.`,
-        remedy: say`Put fewer layers on it (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or use a smaller quantisation. Other programs may also be using memory.`,
+        remedy: say`${remedyOf("weightsFill")} Other programs may also be using memory.`,
       };
     case "kv":
       return {
@@ -206,7 +205,7 @@ export const memoryExplanations: readonly Explanation[] = [
     consequence: true,
     explain: (match) => ({
       cause: say`There is no room for the model's weights${match[1] === undefined ? "" : ` (${match[1]})`}.`,
-      remedy: say`Put fewer layers on the device (-ngl, -ts), keep experts in main memory (--n-cpu-moe), or use a smaller quantisation.`,
+      remedy: remedyOf("weightsFill"),
     }),
   },
   {

@@ -1,5 +1,5 @@
 import { count, say } from "../../text";
-import type { DiagnosisFacts, DiagnosisStep } from "./diagnosisStep";
+import { concluded, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
 export function refused(facts: DiagnosisFacts): DiagnosisStep {
   const { promptTokens, nCtxPerSlot } = facts;
@@ -31,12 +31,8 @@ export function refused(facts: DiagnosisFacts): DiagnosisStep {
       actions: [say`Raise -c or shorten the prompt so that thinking and answer have room.`],
     };
   }
-  return {
-    kind: "conclusion",
-    cause: "contextTooSmall",
-    change: "length",
-    sentence: say`The prompt has ${count(promptTokens)} token[s], and one request may hold ${count(nCtxPerSlot)}.`,
-    evidence: [],
-    actions: [say`Raise -c if memory allows it, or send less.`],
-  };
+  return concluded(
+    "contextTooSmall",
+    say`The prompt has ${count(promptTokens)} token[s], and one request may hold ${count(nCtxPerSlot)}.`,
+  );
 }

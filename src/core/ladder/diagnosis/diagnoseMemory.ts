@@ -1,7 +1,7 @@
 import { bytes, say } from "../../text";
 import { refused } from "./diagnoseLength";
 import { sometimes } from "./diagnoseSpeed";
-import { yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
+import { concluded, yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
 /** Which device is full, and whether weights or cache filled it. */
 export function memory(facts: DiagnosisFacts, when: "load" | "length"): DiagnosisStep {
@@ -11,14 +11,10 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
   const [fullest] = full;
   const [other] = roomy;
   if (fullest !== undefined && other !== undefined) {
-    return {
-      kind: "conclusion",
-      cause: "oneDeviceFull",
-      change: "placement",
-      sentence: say`${fullest.name} is full while ${other.name} still has ${bytes(other.freeBytes)} free: devices are not one pool.`,
-      evidence: [say`${fullest.name}: ${bytes(fullest.freeBytes)} free.`],
-      actions: [say`Change only the split (-ts) or the placement (-ngl, -ot).`],
-    };
+    return concluded(
+      "oneDeviceFull",
+      say`${fullest.name}: ${bytes(fullest.freeBytes)} free, ${other.name}: ${bytes(other.freeBytes)} free.`,
+    );
   }
   if (freeAfterLoadBytes === undefined) {
     return {
@@ -29,27 +25,13 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
       number: "bytes",
     };
   }
-  if (freeAfterLoadBytes < 2 ** 30) {
-    return {
-      kind: "conclusion",
-      cause: "weightsFill",
-      change: "weights",
-      sentence: say`The weights leave ${bytes(freeAfterLoadBytes)}: hardly anything for the cache.`,
-      evidence: [],
-      actions: [say`Try a smaller quantisation of the weights, and nothing else.`],
-    };
-  }
-  return {
-    kind: "conclusion",
-    cause: "cacheFills",
-    change: "kvCache",
-    sentence:
-      when === "load"
-        ? say`The weights fit; the cache for the whole context is allocated at startup and does not.`
-        : say`The weights fit; what grows with the length fills the memory.`,
-    evidence: [say`${bytes(freeAfterLoadBytes)} is free after loading.`],
-    actions: [say`Try a smaller KV cache type (-ctk q8_0 -ctv q8_0) or a lower -c, but not both at once.`],
-  };
+  const left = say`${bytes(freeAfterLoadBytes)} is free after loading.`;
+  if (freeAfterLoadBytes < 2 ** 30) return concluded("weightsFill", left);
+  const grows =
+    when === "load"
+      ? say`The cache for the whole context is allocated at startup.`
+      : say`What grows with the length fills the memory.`;
+  return concluded("cacheFills", left, grows);
 }
 
 export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
@@ -76,14 +58,5 @@ export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
       choices: yesNo,
     };
   }
-  return facts.sameTokenCount
-    ? {
-        kind: "conclusion",
-        cause: "cacheOrBackend",
-        change: "kvCache",
-        sentence: say`A failure at a constant token count points to the KV cache type, the backend or the boundary of a contiguous region.`,
-        evidence: [],
-        actions: [say`Keep model and hardware, and change only the cache type or only the backend.`],
-      }
-    : sometimes(facts);
+  return facts.sameTokenCount ? concluded("cacheOrBackend") : sometimes(facts);
 }

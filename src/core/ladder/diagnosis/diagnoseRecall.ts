@@ -1,5 +1,6 @@
 import { count, percent, say } from "../../text";
-import { yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
+import { adviceOn } from "../../causes";
+import { concluded, yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
 export function forgets(facts: DiagnosisFacts): DiagnosisStep {
   const { promptTokens, trainingContext } = facts;
@@ -42,14 +43,7 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     };
   }
   if (facts.recallShort < 0.85) {
-    return {
-      kind: "conclusion",
-      cause: "modelWeak",
-      change: "weights",
-      sentence: say`It recalls only ${percent(100 * facts.recallShort)} of a short prompt: the cause is not the length.`,
-      evidence: [],
-      actions: [say`Check that template and sampling are right, then try another model.`],
-    };
+    return concluded("modelWeak", say`${percent(100 * facts.recallShort)} of a short prompt is recalled.`);
   }
   if (facts.kvQuantised === undefined) {
     return {
@@ -70,20 +64,16 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     };
   }
   return {
-    kind: "conclusion",
-    cause: "modelForgets",
-    change: "length",
-    sentence:
-      facts.lostInMiddle === true
-        ? say`The model itself forgets what is in the middle of long prompts.`
-        : say`The model itself does not handle such a length well.`,
-    evidence:
-      facts.recallLong === undefined
+    ...concluded(
+      "modelForgets",
+      ...(facts.lostInMiddle === true ? [say`What is in the middle of a long prompt is forgotten.`] : []),
+      ...(facts.recallLong === undefined
         ? []
-        : [say`${percent(100 * facts.recallShort)} short, ${percent(100 * facts.recallLong)} long.`],
+        : [say`${percent(100 * facts.recallShort)} short, ${percent(100 * facts.recallLong)} long.`]),
+    ),
     actions: [
       say`Use the longest length of the ladder with sufficient recall as the limit.`,
-      say`Put what matters at the start or the end, and exclude what is not needed.`,
+      ...adviceOn("modelForgets"),
     ],
   };
 }

@@ -1,17 +1,8 @@
 import { percent, say, seconds } from "../../text";
-import { yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
+import { concluded, yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
 export function slow(facts: DiagnosisFacts): DiagnosisStep {
-  if (facts.disturbed === true) {
-    return {
-      kind: "conclusion",
-      cause: "otherLoad",
-      change: "load",
-      sentence: say`Other programs used the machine in the meantime.`,
-      evidence: [],
-      actions: [say`Stop them and measure again before changing anything else.`],
-    };
-  }
+  if (facts.disturbed === true) return concluded("otherLoad");
   if (facts.offloaded === undefined) {
     return {
       kind: "ask",
@@ -67,22 +58,7 @@ export function sometimes(facts: DiagnosisFacts): DiagnosisStep {
       choices: yesNo,
     };
   }
-  if (facts.disturbed) {
-    return {
-      kind: "conclusion",
-      cause: "otherLoad",
-      change: "load",
-      sentence: say`Other clients use the machine or the server: slots share one pool of cells, and programs share the memory.`,
-      evidence: [],
-      actions: [say`Stop the other load and repeat the same test three times.`],
-    };
-  }
-  return {
-    kind: "conclusion",
-    cause: facts.sameTokenCount === false ? "noMargin" : "unclear",
-    change: "length",
-    sentence: say`There is no margin: it is close to a limit, and small differences decide.`,
-    evidence: [],
-    actions: [say`Repeat the same ladder three times, then lower the length until all three pass.`],
-  };
+  if (facts.disturbed) return concluded("otherLoad");
+  const margin = concluded("noMargin");
+  return facts.sameTokenCount === false ? margin : { ...margin, cause: "unclear" };
 }

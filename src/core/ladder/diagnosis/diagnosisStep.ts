@@ -1,6 +1,6 @@
 import { say } from "../../text";
 import type { Text } from "../../text";
-import type { Variable } from "./nextStep";
+import { adviceOn, causes, type CauseName, type Variable } from "../../causes";
 
 /** "Why does my long context fail?": what is known so far; read from server, log and history, or answered. */
 export interface DiagnosisFacts {
@@ -90,6 +90,12 @@ export type DiagnosisCause =
   | "modelWeak"
   | "noMargin"
   | "unclear";
+
+/** What the catalogue says about a cause, with what shows that it is this one. */
+export function concluded(cause: CauseName & DiagnosisCause, ...evidence: readonly Text[]): Conclusion {
+  const { sentence, change } = causes[cause];
+  return { kind: "conclusion", cause, change, sentence, evidence, actions: adviceOn(cause) };
+}
 
 export const yesNo = [
   { value: true, label: say`Yes` },

@@ -1,13 +1,10 @@
+import { adviceOn, causes, type CauseName, type Variable } from "../../causes";
 import { bytes, count, percent, say, seconds } from "../../text";
 import type { Text } from "../../text";
 import { failureText, invalidText, type LadderOutcome } from "../score/judgeLadder";
 import { targetOf } from "../plan/plan";
 import type { DevicePeak, LadderRecord, LadderStep } from "../score/record";
 import type { RungResult } from "../score/results";
-
-/** The one thing to change next; one at a time, or no cause can be named afterwards. */
-export type Variable =
-  "weights" | "kvCache" | "backend" | "placement" | "length" | "plan" | "load" | "nothing";
 
 export type OutcomeKind =
   | "passed"
@@ -109,26 +106,18 @@ function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly 
         ],
       };
     case "contextTooSmall":
-      return {
-        outcome: "contextTooSmall",
-        change: "length",
-        sentence: say`The server rejected ${count(step.tokens)} token[s]: ${failure.message}`,
-        actions: [say`Start it with a larger -c (or -np 1), or end the plan at a shorter length.`],
-      };
+      return found(
+        "contextTooSmall",
+        "contextTooSmall",
+        say`The server rejected ${count(step.tokens)} token[s]: ${failure.message}`,
+      );
     case "outOfMemory":
       return outOfMemory(record, step);
     case "serverDied":
     case "serverError": {
       const same = sameCount(record, at, earlier);
       if (same) {
-        return {
-          outcome: "sameTokenCount",
-          change: "kvCache",
-          sentence: say`It failed near ${count(at)} token[s] again. A failure at a constant token count points to the KV cache type, the backend's implementation or the boundary of a contiguous region.`,
-          actions: [
-            say`Keep model and hardware, and change only the KV cache type (-ctk, -ctv) or only the backend.`,
-          ],
-        };
+        return found("sameTokenCount", "cacheOrBackend", say`It failed near ${count(at)} token[s] again.`);
       }
       return {
         outcome: "serverFailed",
@@ -151,36 +140,28 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
   const roomy = devices.filter((device) => device.leastFreeBytes / (device.totalBytes ?? Infinity) > 0.25);
   const [name] = full.map((device) => device.name);
   if (full.length > 0 && roomy.length > 0) {
-    return {
-      outcome: "oneDeviceFull",
-      change: "placement",
-      sentence: say`${name ?? ""} is full while ${roomy.map((d) => d.name).join(", ")} still has ${bytes(roomy[0]?.leastFreeBytes ?? 0)} free.`,
-      actions: [
-        say`Change only the split (-ts) or the placement (-ngl, -ot), before anything that reduces quality.`,
-      ],
-    };
+    const free = bytes(roomy[0]?.leastFreeBytes ?? 0);
+    return found(
+      "oneDeviceFull",
+      "oneDeviceFull",
+      say`${name ?? ""} is full while ${roomy.map((d) => d.name).join(", ")} still has ${free} free.`,
+    );
   }
   const first = before.find((s) => (s.memory?.devices.length ?? 0) > 0)?.memory?.devices ?? [];
   const start = first.find((device) => device.name === name) ?? first[0];
   if (start !== undefined && isFull(start)) {
-    return {
-      outcome: "outOfMemoryFromLoad",
-      change: "weights",
-      sentence: say`${start.name} was almost full as soon as the weights were loaded: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
-      actions: [
-        say`Try a smaller quantisation of the weights and nothing else, and see whether the failing length moves.`,
-      ],
-    };
+    return found(
+      "outOfMemoryFromLoad",
+      "weightsFill",
+      say`${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
+    );
   }
   if (start !== undefined) {
-    return {
-      outcome: "outOfMemoryWithLength",
-      change: "kvCache",
-      sentence: say`The length used up the memory left on ${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
-      actions: [
-        say`Try a smaller KV cache type (-ctk q8_0 -ctv q8_0) and nothing else, and see whether the failing length moves.`,
-      ],
-    };
+    return found(
+      "outOfMemoryWithLength",
+      "cacheFills",
+      say`${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
+    );
   }
   return {
     outcome: "outOfMemory",
@@ -190,6 +171,17 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
       say`Monitor the free memory of every device from loading on, and repeat.`,
       say`Full right after loading: use smaller weights. Full as the length grows: use a smaller KV cache type.`,
     ],
+  };
+}
+
+/** What the catalogue says about a cause, and what shows that it is this one. */
+function found(outcome: OutcomeKind, cause: CauseName, evidence?: Text): NextStep {
+  const { change, sentence } = causes[cause];
+  return {
+    outcome,
+    change,
+    sentence: evidence === undefined ? sentence : say`${sentence} ${evidence}`,
+    actions: adviceOn(cause),
   };
 }
 
@@ -283,12 +275,7 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
       ],
     };
   }
-  return {
-    outcome: "disturbed",
-    change: "load",
-    sentence: say`The machine was not quiet while the target ran.`,
-    actions: [say`Stop the other load and run the ladder again.`],
-  };
+  return found("disturbed", "otherLoad");
 }
 
 function afterForgetting(
@@ -307,10 +294,7 @@ function afterForgetting(
       outcome: formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
       change: "weights",
       sentence: say`The model recalls only ${percent(100 * atBase)} at ${count(base?.tokens ?? 0)} token[s] already: the cause is not the length.`,
-      actions: [
-        say`Check that the chat template and the sampling are the ones the model recommends.`,
-        say`Try a larger model or a finer quantisation of the weights, and nothing else.`,
-      ],
+      actions: adviceOn("modelWeak"),
     };
   }
   const correct = target.steps
@@ -345,10 +329,7 @@ function afterForgetting(
         : start < end - 0.15
           ? say`At ${count(target.tokens)} token[s] it completes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
           : say`At ${count(target.tokens)} token[s] it completes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
-    actions: [
-      ...lowerTarget(verified),
-      say`Put what matters at the start or the end, and exclude what is not needed (retrieval, parts, summaries).`,
-    ],
+    actions: [...lowerTarget(verified), ...adviceOn("modelForgets")],
   };
 }
 
