@@ -32,7 +32,7 @@ afterEach(async () => {
 
 async function git(...args: readonly string[]): Promise<string> {
   const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"];
-  return (await execa("git", [...identity, ...args], { cwd: root })).stdout;
+  return (await execa("git", [...identity, ...args], { cwd: root, stdin: "ignore" })).stdout;
 }
 
 async function put(name: string, text: string): Promise<void> {

@@ -282,7 +282,10 @@ export const rangeModes: readonly (readonly [string, Mode])[] = [
     "more than asked for",
     part(206, "content-range: bytes 0-9/100000000\r\n", () => Buffer.alloc(3 * 2 ** 20)),
   ],
-  ["zeros", part(206, "content-range: bytes 0-1048575/100000000\r\n", () => Buffer.alloc(2 ** 20))],
+  [
+    "nothing but zeros",
+    part(206, "content-range: bytes 0-1048575/100000000\r\n", () => Buffer.alloc(2 ** 20)),
+  ],
   [
     "200 with zeros without end",
     async (exchange) => {
