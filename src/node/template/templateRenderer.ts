@@ -31,7 +31,8 @@ export class TemplateRenderer {
   }
 
   async #start(job: TemplateJob): Promise<string> {
-    if (this.file === undefined) throw new Error("no templateWorker.js beside this program: build first");
+    // everything else of an estimate is still worth having
+    if (this.file === undefined) throw unrendered("templateWorker.js is not beside this program");
     const thread = new Worker(this.file, {
       workerData: job,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 },
