@@ -4,6 +4,8 @@ import path from "node:path";
 import { compareWithBaseline, type BaselineComparison } from "../core/history/baseline";
 import { historyAs, type HistoryFormat } from "../core/history/exportHistory";
 import { historyVersion, type HistoryRecord } from "../core/history/historyRecord";
+import { flagsLike } from "../core/llamaBench/speedSetup";
+import { clockMs, measuredTime } from "../core/prefill/curveAge";
 import { importCurves } from "../core/history/importCurves";
 import type { CurveKey } from "../core/prefill/depthCurve";
 import { bytes, say } from "../core/text";
@@ -58,8 +60,8 @@ async function runOf(history: HistoryStore, id: string, signal: AbortSignal): Pr
 }
 
 /**
- * Writes the curves in a bench's output down. Under their own keys they are only shown; `key`, where the user says that
- * they were measured on that setup, makes predictions use them.
+ * Writes the curves in a bench's output down, each with the options and the time it tells. Under their own keys they are
+ * only shown; `key`, where the user says that they were measured on that setup, fills in what they do not tell.
  */
 export async function importRuns(
   history: HistoryStore,
@@ -67,39 +69,47 @@ export async function importRuns(
   key: CurveKey | undefined,
   signal: AbortSignal,
 ): Promise<readonly HistoryRecord[]> {
-  const curves = importCurves(await textOf(file, signal));
-  const records = curves.map((curve): HistoryRecord => {
-    const { backend, hardware } = curve.key;
+  const { text, modifiedAt } = await readText(file, signal);
+  const records = importCurves(text).map((curve): HistoryRecord => {
+    const at = measuredTime(curve);
+    const known = at !== undefined && at <= Date.now() + clockMs;
     return {
       version: historyVersion,
       id: randomUUID(),
       kind: "import",
-      at: Date.now(),
+      at: known ? at : Math.min(modifiedAt, Date.now()),
+      ...(!known && { dated: "file" }),
       tool: path.basename(file),
       label: path.basename(file),
-      curve:
-        key === undefined
-          ? curve
-          : {
-              ...curve,
-              key: {
-                ...key,
-                ...(backend !== undefined && { backend }),
-                ...(hardware !== undefined && { hardware }),
-              },
-            },
+      curve: key === undefined ? curve : { ...curve, key: keyLike(curve.key, key) },
     };
   });
   for (const record of records) await history.append(record);
   return records;
 }
 
-async function textOf(file: string, signal: AbortSignal): Promise<string> {
+/** The curve's own key, and of the setup's what it does not tell. */
+function keyLike(own: CurveKey, setup: CurveKey): CurveKey {
+  const { backend, hardware } = own;
+  return {
+    model: setup.model,
+    build: own.build === "" ? setup.build : own.build,
+    flags: own.untold?.includes("flags") === true ? setup.flags : flagsLike(own.flags, setup.flags),
+    ...(backend !== undefined && { backend }),
+    ...(hardware !== undefined && { hardware }),
+  };
+}
+
+/** A file's text and when it was written last, milliseconds since the epoch. */
+export async function readText(
+  file: string,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly modifiedAt: number }> {
   const handle = await open(file, "r").catch((cause: unknown) => {
     throw new UserError("notFound", say`${file} cannot be read.`, say`Choose another file.`, { cause });
   });
   try {
-    const { size } = await handle.stat();
+    const { size, mtimeMs } = await handle.stat();
     if (size > maxImportBytes) {
       throw new UserError(
         "tooLarge",
@@ -107,7 +117,7 @@ async function textOf(file: string, signal: AbortSignal): Promise<string> {
         say`Choose the output of a benchmark.`,
       );
     }
-    return decoded(await handle.readFile({ signal }));
+    return { text: decoded(await handle.readFile({ signal })), modifiedAt: mtimeMs };
   } finally {
     await handle.close();
   }

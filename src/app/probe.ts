@@ -69,10 +69,14 @@ async function remembered(
   history: HistoryStore | undefined,
   run: (onMeasured?: (curve: DepthCurve) => void) => Promise<ProbeReport>,
 ): Promise<ProbeReport> {
-  if (history === undefined) return run();
+  const dated = (report: ProbeReport): ProbeReport => ({
+    ...report,
+    curve: { ...report.curve, measuredAt: new Date().toISOString() },
+  });
+  if (history === undefined) return dated(await run());
   const about = { id: randomUUID(), at: Date.now(), tool };
   let written = Promise.resolve();
-  const report = await run((curve) => {
+  const found = await run((curve) => {
     // where this cannot be written, the last, whole record will say so
     written = written.then(() => history.append(recordOfUnfinished(curve, about))).catch(() => undefined);
   }).catch(async (error: unknown) => {
@@ -89,6 +93,7 @@ async function remembered(
     }
     throw error;
   });
+  const report = dated(found);
   await written;
   await history.append(recordOfProbe(report, { ...about, at: Date.now() }));
   return report;

@@ -4,13 +4,15 @@ import { curveWith } from "../core/history/curveChoice";
 import { known, knownOr, unknown, valueOf } from "../core/known";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { CountCache } from "../core/tokens/keptCount";
-import type { DepthCurve } from "../core/prefill/depthCurve";
+import type { CurveKey } from "../core/prefill/depthCurve";
 import type { Situation } from "../core/report/situation";
 import { say } from "../core/text";
 import { gatherBudgets, type MemorySetup } from "./budgets";
 import type { HistoryStore } from "./historyStore";
 import { absoluteModel, rememberedCurves } from "./probe";
 import { runningLaunch } from "../core/servers/runningLaunch";
+import { serverCurveKey } from "../core/bench/serverCurveKey";
+import { namedCurve, type CurveFile } from "./namedCurve";
 import { findServer, type ServerSetup } from "./runningServer";
 import { modelTemplate, type RenderTemplate } from "../node/template/modelTemplate";
 import { chooseModel, otherModelText, withoutNamed } from "./servedModel";
@@ -25,8 +27,8 @@ export interface Setup extends MemorySetup, ServerSetup {
   readonly renderTemplate: RenderTemplate;
   /** Opens the counts that are kept for a tokenizer; absent: nothing is kept. */
   readonly counts?: (fingerprint: string) => Promise<CountCache>;
-  /** A curve that was named. */
-  readonly curve?: DepthCurve;
+  /** A curve that was named; `any`: also if it is of another setup. */
+  readonly curve?: { readonly file: CurveFile; readonly any: boolean };
   /** Where curves of this model are looked for where none was named. */
   readonly history?: HistoryStore;
 }
@@ -71,17 +73,29 @@ function countsOf({ counts }: Setup, fingerprint: string | undefined): Pick<Situ
   return counts === undefined || fingerprint === undefined ? {} : { counts: () => counts(fingerprint) };
 }
 
+interface Setting {
+  readonly facts: ServerFacts | undefined;
+  readonly launch: LaunchOptions;
+  readonly file?: string | undefined;
+}
+
+/** The setup as a curve's key; undefined where neither server nor model are known. */
+export function setupKey({ facts, launch, file }: Setting): CurveKey | undefined {
+  if (facts !== undefined) return serverCurveKey(facts, launch);
+  return file === undefined ? undefined : serverCurveKey({ model: { id: absoluteModel(file) } }, launch);
+}
+
 /** What was measured of this model: with these options, and with others. */
 export async function measuredSpeed(
   { curve, history }: Pick<Setup, "curve" | "history">,
-  setting: {
-    readonly facts: ServerFacts | undefined;
-    readonly launch: LaunchOptions;
-    readonly file?: string | undefined;
-  },
+  setting: Setting,
   signal: AbortSignal,
-): Promise<Pick<Situation, "curve" | "origin" | "curves" | "curveOf">> {
-  if (curve !== undefined) return { curve: known(curve) };
+): Promise<Pick<Situation, "curve" | "curveNotes" | "origin" | "curves" | "curveOf">> {
+  if (curve !== undefined) {
+    const key = setupKey(setting);
+    const named = namedCurve(curve.file, key, { any: curve.any, now: Date.now() });
+    return { curve: named.curve, curveNotes: named.notes };
+  }
   const none = unknown(say`No speed has been measured yet.`, say`Run a depth probe.`);
   const { facts, launch, file } = setting;
   const model = facts?.model.path ?? facts?.model.id ?? (file && absoluteModel(file));

@@ -22,12 +22,13 @@ import { countJson, crashWarnings } from "./count";
 import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
-import { readCurve } from "./predict";
+import { readCurveFile } from "../app/namedCurve";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walkFlags";
 
 interface CheckOptions extends WalkFlags, HistoryFlags, ProgramFlags {
   readonly server?: string;
   readonly curve?: string;
+  readonly anyCurve?: true;
   readonly raw?: true;
   readonly answerReserve: number;
   readonly device: readonly MemoryDevice[];
@@ -47,8 +48,9 @@ export const addCheck: CliCommand = (program, context) => {
       .option("--server <url>", "count with this llama-server")
       .option(
         "--curve <file>",
-        "predict the wait from this output of `probe --json`, instead of earlier measurements",
+        "predict the wait from this output of `probe --json` or of a benchmark, instead of earlier measurements",
       )
+      .option("--any-curve", "predict also from a curve of another setup")
       .option("--raw", "only the text, without headings, fences and chat template")
       .option("--answer-reserve <n>", "tokens to reserve for the answer", wholeNumber, 2048)
       .option(
@@ -64,7 +66,7 @@ export const addCheck: CliCommand = (program, context) => {
     .action(async (paths: string[], options: CheckOptions) => {
       const { signal } = context;
       const roots = await existing(paths);
-      const curve = options.curve === undefined ? undefined : await readCurve(options.curve);
+      const file = options.curve === undefined ? undefined : await readCurveFile(options.curve, signal);
       const caches = openCaches();
       const history = historyOf(options);
       const devices = options.device.length === 0 ? "measure" : options.device;
@@ -79,7 +81,7 @@ export const addCheck: CliCommand = (program, context) => {
           openVocabulary: (file, its) => caches.vocabulary(file, its),
           renderTemplate: (job, its) => caches.templates.render(job, its),
           counts: (fingerprint) => caches.counts(fingerprint),
-          ...(curve !== undefined && { curve }),
+          ...(file && { curve: { file, any: options.anyCurve === true } }),
           ...(history && { history }),
         },
         signal,

@@ -25,7 +25,9 @@ import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { givenLaunch } from "./launch";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
-import { readCurve } from "./predict";
+import { namedCurve, readCurveFile } from "../app/namedCurve";
+import { serverCurveKey } from "../core/bench/serverCurveKey";
+import { valueOf } from "../core/known";
 import { existing } from "./walkFlags";
 
 interface LadderFlags extends HistoryFlags {
@@ -95,11 +97,15 @@ export const addLadder: CliCommand = (program, context) => {
 async function run(flags: LadderFlags, file: string, context: CliContext): Promise<LadderRecord> {
   const { signal } = context;
   const plan = await readPlanFile(file, signal);
-  const curve = flags.curve === undefined ? undefined : await readCurve(flags.curve);
+  const curveFile = flags.curve === undefined ? undefined : await readCurveFile(flags.curve, signal);
   const history = historyOf(flags);
   const setup = { server: namedServer(flags.server), launch: await givenLaunch(context), programs: {} };
   const { server, launch } = await findServer(setup, signal);
   const { facts } = connected(server);
+  const named =
+    curveFile && namedCurve(curveFile, serverCurveKey(facts, launch), { any: false, now: Date.now() });
+  if (named?.curve.known === false) printError(formatText(named.curve.why));
+  const curve = named && valueOf(named.curve);
   const speed = await measuredSpeed({ ...(history && { history }) }, { facts, launch }, signal);
   return runLadderAndRemember(
     {

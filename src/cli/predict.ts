@@ -1,58 +1,82 @@
+import { readCurveFile, namedCurve } from "../app/namedCurve";
+import { connected, findServer } from "../app/runningServer";
+import { setupKey } from "../app/situation";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
-import { parseDepthCurve, type DepthCurve } from "../core/prefill/depthCurve";
+import type { CurveKey } from "../core/prefill/depthCurve";
 import { predict } from "../core/prefill/predict";
+import { oddityText } from "../core/prefill/predictionText";
+import type { Prediction } from "../core/prefill/prediction";
 import { say } from "../core/text";
-import { UserError } from "../core/userError";
+import { namedServer } from "./access";
 import { wholeNumber } from "./arguments";
-import type { CliCommand } from "./command";
+import type { CliCommand, CliContext } from "./command";
+import { givenLaunch } from "./launch";
 import { printJson, printLines } from "./output";
-import { textOf } from "./textFile";
 
-export const addPredict: CliCommand = (program) => {
+interface PredictOptions {
+  readonly curve: string;
+  readonly tokens: number;
+  readonly cached: number;
+  readonly server?: string;
+  readonly anyCurve?: true;
+  readonly json?: true;
+}
+
+export const addPredict: CliCommand = (program, context) => {
   program
     .command("predict")
-    .description("predicted seconds with an 80 % interval, or why no prediction is possible")
-    .requiredOption("--curve <file>", "output of `probe --json`")
+    .description(
+      "predicted seconds with an 80 % interval, or why no prediction is possible; llama-server's arguments, to compare the curve with, go after --",
+    )
+    .requiredOption("--curve <file>", "output of `probe --json` or of a benchmark")
     .requiredOption("--tokens <n>", "tokens of the prompt that are not cached", wholeNumber)
     .option("--cached <n>", "tokens that are already in the cache", wholeNumber, 0)
+    .option("--server <url>", "predict for this llama-server")
+    .option("--any-curve", "predict also from a curve of another setup")
     .option("--json", "one JSON document on stdout")
-    .action(async (options: { curve: string; tokens: number; cached: number; json?: true }) => {
-      const curve = await readCurve(options.curve);
-      const prediction = predict(curve, { tokens: options.tokens, cached: options.cached });
-      if (options.json) printJson(prediction);
-      else if (!prediction.known) printLines([formatText(prediction.reason)]);
-      else {
-        const { seconds, lowSeconds, highSeconds, basis, generationTokensPerSecond } = prediction;
-        printLines([
-          `≈ ${formatSeconds(seconds)} (80 % between ${formatSeconds(lowSeconds)} and ${formatSeconds(highSeconds)}), measured to ${formatNumber(basis.deepestDepth)} tokens`,
-          ...(generationTokensPerSecond === undefined
-            ? []
-            : [`then ${formatNumber(generationTokensPerSecond, "en", 1)} tokens per second`]),
-        ]);
-      }
+    .action(async (options: PredictOptions) => {
+      const { tokens, cached } = options;
+      const file = await readCurveFile(options.curve, context.signal);
+      const found = namedCurve(file, await setupOf(options, context), {
+        any: options.anyCurve === true,
+        now: Date.now(),
+      });
+      const prediction: Prediction = found.curve.known
+        ? predict(found.curve.value, { tokens, cached })
+        : { known: false, reason: say`${found.curve.why} ${found.curve.remedy}` };
+      const notes = found.notes.map((note) => formatText(note));
+      const oddity = oddityText(prediction);
+      if (oddity !== undefined) notes.push(formatText(oddity));
+      if (options.json) {
+        printJson({
+          ...prediction,
+          setup: found.setup,
+          notes,
+          ...(found.curve.known && { of: found.curve.value.key }),
+        });
+      } else printLines([...predictionLines(prediction), ...notes]);
     });
 };
 
-/** The curve in a file: `CURVE.json`, or the output of `probe` that holds one. */
-export async function readCurve(file: string): Promise<DepthCurve> {
-  const document = await readJson(file);
-  const inner =
-    typeof document === "object" && document !== null && "curve" in document ? document.curve : document;
-  return parseDepthCurve(inner);
+/** The setup to predict for; undefined where none was named. */
+async function setupOf({ server }: PredictOptions, context: CliContext): Promise<CurveKey | undefined> {
+  if (server === undefined && context.serverArguments.length === 0) return undefined;
+  const given = await givenLaunch(context);
+  if (server === undefined) return setupKey({ facts: undefined, launch: given, file: given.model });
+  const found = await findServer(
+    { server: namedServer(server), launch: given, programs: {} },
+    context.signal,
+  );
+  return setupKey({ facts: connected(found.server).facts, launch: found.launch });
 }
 
-async function readJson(file: string): Promise<unknown> {
-  const text = await textOf(file);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw new UserError(
-      "invalidInput",
-      say`${file} is not JSON.`,
-      say`Specify the output of \`llama-gauge probe --json\`.`,
-      {
-        cause,
-      },
-    );
-  }
+function predictionLines(prediction: Prediction): readonly string[] {
+  if (!prediction.known) return [formatText(prediction.reason)];
+  const { seconds, lowSeconds, highSeconds, basis, generationTokensPerSecond } = prediction;
+  return [
+    `≈ ${formatSeconds(seconds)} (80 % between ${formatSeconds(lowSeconds)} and ${formatSeconds(highSeconds)}), measured to ${formatNumber(basis.deepestDepth)} tokens`,
+    ...(generationTokensPerSecond === undefined
+      ? []
+      : [`then ${formatNumber(generationTokensPerSecond, "en", 1)} tokens per second`]),
+  ];
 }

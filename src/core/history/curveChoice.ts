@@ -1,9 +1,12 @@
 import { known, unknown, type Known } from "../known";
 import type { CurveKey, DepthCurve } from "../prefill/depthCurve";
-import { refineCurve, sessionSpread } from "../prefill/liveTimings";
+import { clockMs, spreadUntilNow } from "../prefill/curveAge";
+import { otherDay, refineCurve } from "../prefill/liveTimings";
+import { canonicalFlags, sameFlags } from "../llamaBench/speedSetup";
 import { say } from "../text";
 import { sameBuild } from "../launch/builds";
 import type { Drift } from "../bench/drift";
+import { daySpread, type DayRun } from "./daySpread";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import type { MonitorReport } from "../monitor/monitorSample";
 import type { CostStep } from "../bench/costSteps";
@@ -26,6 +29,8 @@ export interface CurveOrigin {
   readonly tool: string;
   /** Milliseconds since the epoch. */
   readonly measuredAt: number;
+  /** file: that is the date of the file it was imported from, which has none of its own. */
+  readonly dated?: "file";
   /** How long measuring took. */
   readonly seconds?: number;
   readonly monitor?: MonitorReport;
@@ -37,6 +42,9 @@ export interface CurveOrigin {
   readonly requests: number;
   /** Their time over the curve's: 1.1 is 10 % slower. */
   readonly factor: number;
+  /** Days the spread was learned from, and the standard deviation of ln(time) to expect of another one. */
+  readonly days?: number;
+  readonly daySpread?: number;
 }
 
 export interface MeasuredCurve {
@@ -52,8 +60,6 @@ interface Candidate {
 
 /** Until then a clean run is worth more than a newer one on a disturbed machine. */
 const sessionMs = 6 * 3600_000;
-/** Two clocks of one machine differ by less. */
-const clockMs = 120_000;
 /** A point or two say nothing about depth. */
 const enoughPoints = 3;
 /** Curves of one model with other flags that are kept at hand. */
@@ -71,7 +77,7 @@ export function chooseCurve(
   const fitting = records.flatMap((record) =>
     record.kind !== "baseline" &&
     record.curve?.key.model === wanted.model &&
-    record.curve.key.flags === wanted.flags &&
+    sameFlags(record.curve.key.flags, wanted.flags) &&
     record.curve.points.length > 0
       ? [{ record, curve: record.curve }]
       : [],
@@ -108,20 +114,29 @@ function withHindsight(
   );
   const last = since.at(-1)?.at ?? record.at;
   const learned = refined.requests > 0;
-  const age = wanted.now - (learned ? last : record.at);
-  const spread = sessionSpread({
-    seconds: age < -clockMs ? Infinity : Math.max(0, age / 1000),
+  const constant = spreadUntilNow({
+    now: wanted.now,
+    measuredAt: learned || record.dated !== "file" ? (learned ? last : record.at) : undefined,
     // the requests are this build's, whatever the curve's is
     sameBuild: ofBuild || learned,
     undisturbed: record.monitor?.verdict === "clean",
   });
+  // a session of hours says more about now than other days do
+  const days = constant < otherDay || !ofBuild ? undefined : daySpread(curve, runsOf(records, wanted));
+  const spread = days?.spread ?? constant;
+  const center = days === undefined || learned ? 1 : Math.exp(days.center);
   return {
-    curve: { ...refined.curve, spread: Math.hypot(refined.curve.spread ?? 0, spread) },
+    curve: {
+      ...refined.curve,
+      points: refined.curve.points.map((point) => ({ ...point, seconds: point.seconds * center })),
+      spread: Math.hypot(refined.curve.spread ?? 0, spread),
+    },
     origin: {
       id: record.id,
       kind: record.kind,
       tool: record.tool,
       measuredAt: record.at,
+      ...(record.dated !== undefined && { dated: record.dated }),
       ...(record.seconds !== undefined && { seconds: record.seconds }),
       ...(record.monitor !== undefined && { monitor: record.monitor }),
       ...(record.drift !== undefined && { drift: record.drift }),
@@ -129,12 +144,26 @@ function withHindsight(
       sameBuild: ofBuild,
       requests: refined.requests,
       factor: refined.factor,
+      ...(days !== undefined && { days: days.days, daySpread: days.spread }),
     },
   };
 }
 
-function isRequestOf({ kind, key }: HistoryRecord, { model, build, flags }: CurveWanted): boolean {
-  return kind === "request" && key?.model === model && key.flags === flags && sameBuild(key.build, build);
+/** Whatever was measured of one setup and build, on whichever day. */
+function runsOf(records: readonly HistoryRecord[], wanted: CurveWanted): readonly DayRun[] {
+  return records.flatMap((record): DayRun[] => {
+    const { at, kind, dated, curve, request, monitor } = record;
+    if (isRequestOf(record, wanted)) return request === undefined ? [] : [{ at, request }];
+    const told = kind !== "baseline" && dated !== "file" && monitor?.verdict !== "contaminated";
+    return told && curve !== undefined && isOf(curve.key, wanted) ? [{ at, curve }] : [];
+  });
+}
+
+const isOf = (key: CurveKey, { model, build, flags }: CurveWanted): boolean =>
+  key.model === model && sameFlags(key.flags, flags) && sameBuild(key.build, build);
+
+function isRequestOf({ kind, key }: HistoryRecord, wanted: CurveWanted): boolean {
+  return kind === "request" && key !== undefined && isOf(key, wanted);
 }
 
 /** One curve for each set of flags this model was measured with, newest first: for "what if it ran with others". */
@@ -143,7 +172,7 @@ export function curvesOfModel(
   { model, build, now }: Omit<CurveWanted, "flags">,
 ): readonly MeasuredCurve[] {
   const keys = records.flatMap(({ curve }): CurveKey[] => (curve?.key.model === model ? [curve.key] : []));
-  const flags = [...new Set(keys.map((key) => key.flags))];
+  const flags = [...new Map(keys.map((key) => [canonicalFlags(key.flags), key.flags])).values()];
   return flags
     .flatMap((its) => chooseCurve(records, { model, build, flags: its, now }) ?? [])
     .toSorted((p, q) => q.origin.measuredAt - p.origin.measuredAt)
@@ -155,7 +184,7 @@ export function curvesOfModel(
  * said.
  */
 export function curveWith(curves: readonly MeasuredCurve[], flags: string): Known<DepthCurve> {
-  const found = curves.find(({ curve }) => curve.key.flags === flags);
+  const found = curves.find(({ curve }) => sameFlags(curve.key.flags, flags));
   if (found !== undefined) return known(found.curve);
   return flags === ""
     ? unknown(

@@ -31,6 +31,8 @@ export interface HistoryRecord {
   readonly kind: HistoryKind;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** file: `at` is the date of the file it was imported from. */
+  readonly dated?: "file";
   readonly tool: string;
   readonly curve?: DepthCurve;
   /** What a request or a comparison was measured on; a curve has its own. */
@@ -113,6 +115,7 @@ function readRecord(line: Wire): HistoryRecord {
     id: line.at("id").longText(),
     kind: line.at("kind").oneOf(historyKinds),
     at: line.at("at").time(),
+    dated: line.at("dated").ifFits((value) => value.oneOf(["file"] as const)),
     tool: text("tool") ?? "",
     curve,
     key: line.at("key").ifFits(readKey),

@@ -134,7 +134,7 @@ function curve(
   generation: readonly GenerationPoint[],
 ): DepthCurve {
   return {
-    key: { model, build: "", flags: "" },
+    key: { model, build: "", flags: "", untold: model === "" ? ["model", "flags"] : ["flags"] },
     points: points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
     generation: generation.toSorted((p, q) => p.depth - q.depth),
   };

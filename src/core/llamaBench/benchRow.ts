@@ -87,6 +87,7 @@ function keyOf(raw: Readonly<Record<string, string>>): CurveKey {
   const backend = raw["backends"] ?? raw["backend"];
   return {
     model: raw["model_filename"] ?? raw["model_type"] ?? raw["model"] ?? "",
+    ...(raw["model_filename"] === undefined && { untold: ["model"] as const }),
     build,
     flags: settings.join(" "),
     ...(backend !== undefined && backend !== "" && { backend }),

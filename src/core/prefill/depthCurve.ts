@@ -16,7 +16,11 @@ export interface CurveKey {
   /** e.g. "CUDA", "Vulkan (RADV)". */
   readonly backend?: string;
   readonly hardware?: string;
+  /** Fields that the source of the curve does not tell: empty ones are then no defaults. */
+  readonly untold?: readonly UntoldField[];
 }
+
+export type UntoldField = "model" | "flags";
 
 /** `tokens` tokens prefilled with `depth` tokens already in the cache took `seconds`. */
 export interface CurvePoint {
@@ -40,6 +44,8 @@ export interface DepthCurve {
   readonly overheadSeconds?: number;
   /** Standard deviation of ln(time) between repeats in the session of the probe, where it was seen. */
   readonly spread?: number;
+  /** ISO time; absent where the source does not tell. */
+  readonly measuredAt?: string;
 }
 
 const maxPoints = 100_000;
@@ -78,12 +84,32 @@ function readCurve(root: Wire): DepthCurve {
       flags: words(key["flags"]),
       backend: words(key["backend"]) || undefined,
       hardware: words(key["hardware"]) || undefined,
+      untold: untoldOf(key),
     }),
     points: points.toSorted((p, q) => p.depth - q.depth || p.tokens - q.tokens),
     generation: (generation ?? []).toSorted((p, q) => p.depth - q.depth),
     overheadSeconds: root.at("overheadSeconds").optional((value) => number(value, 0)),
     spread: root.at("spread").optional((value) => number(value, 0)),
+    measuredAt: root.at("measuredAt").optional((value) => isoTime(value.text())),
   });
+}
+
+function untoldOf(key: Readonly<Record<string, unknown>>): readonly UntoldField[] | undefined {
+  const told: unknown = key["untold"];
+  const fields = (["model", "flags"] as const).filter(
+    (field) => words(key[field]) === "" && (field === "model" || key[field] === undefined),
+  );
+  const all = [
+    ...fields,
+    ...(Array.isArray(told) ? (["model", "flags"] as const).filter((f) => told.includes(f)) : []),
+  ];
+  return all.length === 0 ? undefined : [...new Set(all)];
+}
+
+/** Undefined for what is no time: then nobody knows. */
+function isoTime(text: string): string | undefined {
+  const time = Date.parse(text);
+  return Number.isFinite(time) ? new Date(time).toISOString() : undefined;
 }
 
 function listOf<T>(list: Wire, read: (item: Wire) => T): readonly T[] {

@@ -56,6 +56,12 @@ export function refineCurve(curve: DepthCurve, timings: readonly RequestTiming[]
   };
 }
 
+/** The same of one request; undefined where it says nothing about speed. */
+export function logRatio(fit: CurveFit, timing: RequestTiming): number | undefined {
+  if (timing.disturbed === true || timing.tokens < leastTokens || timing.seconds <= 0) return undefined;
+  return ratio(fit, timing, 0)[0];
+}
+
 /** ln of measured over expected seconds, for the part of a request inside the measured depth. */
 function ratio(fit: CurveFit, timing: RequestTiming, overhead: number): readonly number[] {
   const inside = (timing.spans ?? []).filter((s) => s.depth + s.tokens <= fit.end);
@@ -94,6 +100,10 @@ function spansBehind(
   return seconds > 0 ? [{ depth, tokens, seconds }] : [];
 }
 
+/** The prior; with runs on several days, see core/history/daySpread. */
+export const otherDay = 0.16;
+const otherBuild = 0.18;
+
 /**
  * Standard deviation of ln(time) to expect between a curve and now. The same 128K prompt took 1056, 1291 and 1451 s on
  * three occasions on one machine: 0.16.
@@ -103,7 +113,7 @@ export function sessionSpread(age: {
   readonly sameBuild: boolean;
   readonly undisturbed: boolean;
 }): number {
-  if (!age.sameBuild) return 0.16;
-  if (age.seconds > 6 * 3600) return 0.14;
+  if (!age.sameBuild) return otherBuild;
+  if (age.seconds > 6 * 3600) return otherDay;
   return age.undisturbed ? 0.03 : 0.06;
 }

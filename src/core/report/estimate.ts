@@ -92,10 +92,12 @@ export async function estimate(
       ...(prompt.relativeError !== undefined && { relativeError: prompt.relativeError }),
       limit: requestLimit(situation),
       answerReserve: request.answerReserve,
-      notes: [...prompt.notes, ...situation.launchNotes],
+      notes: [...prompt.notes, ...situation.launchNotes, ...(situation.curveNotes ?? [])],
       server,
       memory: situation.memory,
-      speed: curve.known ? curve.value : { unmeasured: curve.why },
+      speed: curve.known
+        ? curve.value
+        : { unmeasured: situation.curveNotes === undefined ? curve.why : say`${curve.why} ${curve.remedy}` },
       ...(request.patienceSeconds !== undefined && { patienceSeconds: request.patienceSeconds }),
       ...(model.known && { keeping: promptKeeping(model.value, launch) }),
     }),

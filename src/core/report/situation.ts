@@ -39,6 +39,8 @@ export interface Situation {
   /** The same for other launch options. */
   readonly budgets?: Budgets;
   readonly curve: Known<DepthCurve>;
+  /** What is to be said about a curve that was named. */
+  readonly curveNotes?: readonly Text[];
   /** Where the curve comes from, where it was remembered. */
   readonly origin?: CurveOrigin;
   /** Everything the model was measured with. */

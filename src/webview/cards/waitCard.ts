@@ -112,6 +112,18 @@ function basis(
       : words(
           say`${count(origin.requests)} request[s] observed since then set today's speed: ${percent(Math.abs(100 * (origin.factor - 1)))} ${origin.factor >= 1 ? say`slower` : say`faster`} than measured.`,
         );
+  const days =
+    origin?.days === undefined
+      ? nothing
+      : words(
+          say`How much it differs from day to day is learned from ${count(origin.days)} days: ${percent(100 * (origin.daySpread ?? 0))}.`,
+        );
+  const dated =
+    origin?.dated === undefined
+      ? nothing
+      : words(
+          say`The import has no date of its own; that of its file is shown, and the interval is that of another day.`,
+        );
   const oddity = oddityText(prefill);
   const otherBuild =
     origin === undefined || origin.sameBuild || origin.requests > 0
@@ -119,7 +131,7 @@ function basis(
       : words(say`It was measured with another build of llama.cpp, so the interval is wider.`);
   return html`<p class="dim">
     ${words(say`From ${count(points)} measured point[s], the deepest at ${count(deepestDepth)} token[s].`)}
-    ${learned} ${otherBuild} ${oddity === undefined ? nothing : words(oddity)}
+    ${learned} ${days} ${dated} ${otherBuild} ${oddity === undefined ? nothing : words(oddity)}
   </p>`;
 }
 

@@ -8,6 +8,8 @@ import type { HistoryRecord } from "../../../src/core/history/historyRecord";
 import { formatText } from "../../../src/core/format";
 import { modelOf } from "../../../src/core/model/modelOf";
 import { readGgufHeader } from "../../../src/node/gguf/ggufModelSource";
+import type { DepthCurve } from "../../../src/core/prefill/depthCurve";
+import type { Situation } from "../../../src/core/report/situation";
 import { say } from "../../../src/core/text";
 import { UserError } from "../../../src/core/userError";
 import { writeSparseModel } from "../../integration/memory/sparseModel";
@@ -89,14 +91,32 @@ describe("a situation", () => {
     expect(modelFile).toEqual({ known: true, value: model });
   });
 
-  it("takes a curve that is named before what the history holds", async () => {
+  it("takes a curve that is named before what the history holds, if it is of this setup", async () => {
     const history = new HistoryStore(path.join(folder, "named"));
     await history.append(measured("1", "", 1));
-    const { curve: named } = measured("0", "", 7);
-    if (named === undefined) throw new Error("no curve");
-    const { curve, origin } = await gather(setup({ history, modelFile: model, curve: named }), signal);
-    expect(curve).toEqual({ known: true, value: named });
-    expect(origin).toBeUndefined();
+    const { curve } = measured("0", "-ctk f16 -b 2048", 7);
+    if (curve === undefined) throw new Error("no curve");
+    const file = { name: "c.json", curves: [curve], modifiedAt: Date.now(), undisturbed: true };
+    const named = (its: DepthCurve, any: boolean, launch = {}): Promise<Situation> =>
+      gather(
+        setup({ history, modelFile: model, launch, curve: { file: { ...file, curves: [its] }, any } }),
+        signal,
+      );
+    const same = await named(curve, false);
+    expect(same.curve).toMatchObject({ known: true, value: { points: curve.points } });
+    expect(same.origin).toBeUndefined();
+    expect(same.curveNotes?.map((note) => formatText(note)).join()).toContain("does not tell when");
+
+    const other = await named(curve, false, { cacheTypeK: "q8_0" });
+    expect(other.curve).toMatchObject({ known: false });
+    expect(other.curve.known || formatText(other.curve.why)).toMatch(
+      /another setup: -ctk by default instead of q8_0/,
+    );
+    const any = await named(curve, true, { cacheTypeK: "q8_0" });
+    expect(any.curve).toMatchObject({ known: true, value: { spread: 0.18 } });
+    expect(any.curveNotes?.map((note) => formatText(note)).join()).toContain("of another setup");
+    const today = { ...curve, measuredAt: new Date().toISOString() };
+    expect((await named(today, false)).curve).toMatchObject({ value: { spread: 0.03 } });
   });
 
   it("is about the model a server has loaded, not about another one that was named", async () => {

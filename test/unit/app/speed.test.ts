@@ -110,7 +110,7 @@ describe("the history", () => {
     expect(await readFile(file, "utf8")).toContain('"id": "2"');
   });
 
-  it("takes in curves of a bench, under the key of the setup of now where the user says so", async () => {
+  it("takes in curves of a bench, as measured on the model of now where the user says so", async () => {
     const file = path.join(folder, "bench.md");
     await writeFile(
       file,
@@ -122,7 +122,10 @@ describe("the history", () => {
     expect(now).toMatchObject({ model: "/models/model.gguf", build: "b11669-Debian", flags: "-ctk q8_0" });
     expect(await its.importRuns(file, now, signal)).toEqual({ curves: 1, points: 1 });
     const { records } = await history.read(signal);
-    expect(records[0]?.curve?.key).toMatchObject({ ...now, backend: "CPU" });
+    // what the table tells is its own: its build, and that no KV type was given
+    const own = { model: "/models/model.gguf", build: "abc1234 (5000)", flags: "" };
+    expect(records[0]).toMatchObject({ dated: "file", curve: { key: own } });
+    expect(records[0]?.curve?.key).toMatchObject({ backend: "CPU" });
   });
 
   it("has no key for a setup without a server and a model", async () => {
