@@ -1,5 +1,6 @@
 import type { CurveKey } from "../prefill/depthCurve";
 import { sameBuild } from "../launch/builds";
+import { append } from "../lists";
 import { say, type Text } from "../text";
 
 /** llama-bench's own names for the options that change speed. */
@@ -101,7 +102,7 @@ export function compareSetup(curve: CurveKey, setup: CurveKey): SetupComparison 
     differs.push(say`build ${curve.build} instead of ${setup.build}`);
   }
   if (!untold.has("flags"))
-    differs.push(...differentOptions(speedSetup(curve.flags), speedSetup(setup.flags)));
+    append(differs, differentOptions(speedSetup(curve.flags), speedSetup(setup.flags)));
   return {
     differs,
     untold: [
