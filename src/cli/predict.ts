@@ -6,7 +6,9 @@ import type { CurveKey } from "../core/prefill/depthCurve";
 import { predict } from "../core/prefill/predict";
 import { oddityText } from "../core/prefill/predictionText";
 import type { Prediction } from "../core/prefill/prediction";
+import { tokensWithin, type TokensWithin } from "../core/prefill/tokensWithin";
 import { say } from "../core/text";
+import { UserError } from "../core/userError";
 import { namedServer } from "./access";
 import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
@@ -15,7 +17,8 @@ import { printJson, printLines } from "./output";
 
 interface PredictOptions {
   readonly curve: string;
-  readonly tokens: number;
+  readonly tokens?: number;
+  readonly within?: number;
   readonly cached: number;
   readonly server?: string;
   readonly anyCurve?: true;
@@ -29,22 +32,44 @@ export const addPredict: CliCommand = (program, context) => {
       "predicted seconds with an 80 % interval, or why no prediction is possible; llama-server's arguments, to compare the curve with, go after --",
     )
     .requiredOption("--curve <file>", "output of `probe --json` or of a benchmark")
-    .requiredOption("--tokens <n>", "tokens of the prompt that are not cached", wholeNumber)
+    .option("--tokens <n>", "tokens of the prompt that are not cached", wholeNumber)
+    .option(
+      "--within <seconds>",
+      "instead of --tokens: how many tokens can be read in that time",
+      wholeNumber,
+    )
     .option("--cached <n>", "tokens that are already in the cache", wholeNumber, 0)
     .option("--server <url>", "predict for this llama-server")
     .option("--any-curve", "predict also from a curve of another setup")
     .option("--json", "one JSON document on stdout")
     .action(async (options: PredictOptions) => {
-      const { tokens, cached } = options;
+      const { tokens, within, cached } = options;
+      if ((tokens === undefined) === (within === undefined)) {
+        throw new UserError(
+          "invalidInput",
+          say`predict needs either --tokens or --within.`,
+          say`Say how many tokens are sent, or how long you would wait.`,
+        );
+      }
       const file = await readCurveFile(options.curve, context.signal);
       const found = namedCurve(file, await setupOf(options, context), {
         any: options.anyCurve === true,
         now: Date.now(),
       });
-      const prediction: Prediction = found.curve.known
-        ? predict(found.curve.value, { tokens, cached })
-        : { known: false, reason: say`${found.curve.why} ${found.curve.remedy}` };
       const notes = found.notes.map((note) => formatText(note));
+      const of = found.curve.known ? { of: found.curve.value.key } : {};
+      const reason = found.curve.known ? undefined : say`${found.curve.why} ${found.curve.remedy}`;
+      if (within !== undefined) {
+        const room: TokensWithin = found.curve.known
+          ? tokensWithin(found.curve.value, { seconds: within, cached })
+          : { known: false, reason: reason ?? say`` };
+        if (options.json) printJson({ ...room, setup: found.setup, notes, ...of });
+        else printLines([withinLine(room, within), ...notes]);
+        return;
+      }
+      const prediction: Prediction = found.curve.known
+        ? predict(found.curve.value, { tokens: tokens ?? 0, cached })
+        : { known: false, reason: reason ?? say`` };
       const oddity = oddityText(prediction);
       if (oddity !== undefined) notes.push(formatText(oddity));
       if (options.json) {
@@ -52,7 +77,7 @@ export const addPredict: CliCommand = (program, context) => {
           ...prediction,
           setup: found.setup,
           notes,
-          ...(found.curve.known && { of: found.curve.value.key }),
+          ...of,
         });
       } else printLines([...predictionLines(prediction), ...notes]);
     });
@@ -79,4 +104,11 @@ function predictionLines(prediction: Prediction): readonly string[] {
       ? []
       : [`then ${formatNumber(generationTokensPerSecond, "en", 1)} tokens per second`]),
   ];
+}
+
+function withinLine(room: TokensWithin, seconds: number): string {
+  if (!room.known) return formatText(room.reason);
+  const { tokens, lowTokens, highTokens, atLeast } = room;
+  const most = `${formatNumber(tokens)} tokens (80 % between ${formatNumber(lowTokens)} and ${formatNumber(highTokens)})`;
+  return `within ${formatSeconds(seconds)}: ${atLeast ? `at least ${formatNumber(tokens)} tokens; the curve ends there` : most}`;
 }
