@@ -6,6 +6,7 @@ import { historyAs, type HistoryFormat } from "../core/history/exportHistory";
 import { historyVersion, type HistoryRecord } from "../core/history/historyRecord";
 import { flagsLike } from "../core/llamaBench/speedSetup";
 import { clockMs, measuredTime } from "../core/prefill/curveAge";
+import { curveFileOf, type CurveFile } from "../core/history/namedCurve";
 import { importCurves } from "../core/history/importCurves";
 import type { CurveKey } from "../core/prefill/depthCurve";
 import { bytes, say } from "../core/text";
@@ -100,8 +101,14 @@ function keyLike(own: CurveKey, setup: CurveKey): CurveKey {
   };
 }
 
+/** What a file that is named as a curve holds. */
+export async function readCurveFile(file: string, signal: AbortSignal): Promise<CurveFile> {
+  const { text, modifiedAt } = await readText(file, signal);
+  return curveFileOf(file, text, modifiedAt);
+}
+
 /** A file's text and when it was written last, milliseconds since the epoch. */
-export async function readText(
+async function readText(
   file: string,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly modifiedAt: number }> {

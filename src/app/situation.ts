@@ -12,7 +12,7 @@ import type { HistoryStore } from "./historyStore";
 import { absoluteModel, rememberedCurves } from "./probe";
 import { runningLaunch } from "../core/servers/runningLaunch";
 import { serverCurveKey } from "../core/bench/serverCurveKey";
-import { namedCurve, type CurveFile } from "./namedCurve";
+import { namedCurve, type CurveFile } from "../core/history/namedCurve";
 import { findServer, type ServerSetup } from "./runningServer";
 import { modelTemplate, type RenderTemplate } from "../node/template/modelTemplate";
 import { chooseModel, otherModelText, withoutNamed } from "./servedModel";

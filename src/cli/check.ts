@@ -22,7 +22,7 @@ import { countJson, crashWarnings } from "./count";
 import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
-import { readCurveFile } from "../app/namedCurve";
+import { readCurveFile } from "../app/measurements";
 import { existing, walkOptions, withWalkOptions, type WalkFlags } from "./walkFlags";
 
 interface CheckOptions extends WalkFlags, HistoryFlags, ProgramFlags {

@@ -1,4 +1,5 @@
-import { readCurveFile, namedCurve } from "../app/namedCurve";
+import { readCurveFile } from "../app/measurements";
+import { namedCurve } from "../core/history/namedCurve";
 import { connected, findServer } from "../app/runningServer";
 import { setupKey } from "../app/situation";
 import { formatNumber, formatSeconds, formatText } from "../core/format";

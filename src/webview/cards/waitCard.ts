@@ -116,7 +116,7 @@ function basis(
     origin?.days === undefined
       ? nothing
       : words(
-          say`How much it differs from day to day is learned from ${count(origin.days)} days: ${percent(100 * (origin.daySpread ?? 0))}.`,
+          say`How much it differs from day to day is learned from ${count(origin.days)} day[s]: ${percent(100 * (origin.daySpread ?? 0))}.`,
         );
   const dated =
     origin?.dated === undefined

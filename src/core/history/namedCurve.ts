@@ -1,12 +1,10 @@
-import path from "node:path";
-import { importCurves } from "../core/history/importCurves";
-import { known, unknown, type Known } from "../core/known";
-import { compareSetup, type SetupComparison } from "../core/llamaBench/speedSetup";
-import { agedCurve, clockMs, measuredTime } from "../core/prefill/curveAge";
-import { parseDepthCurve, type CurveKey, type DepthCurve } from "../core/prefill/depthCurve";
-import { say, type Text } from "../core/text";
-import { UserError } from "../core/userError";
-import { readText } from "./measurements";
+import { importCurves } from "./importCurves";
+import { known, unknown, type Known } from "../known";
+import { compareSetup, type SetupComparison } from "../llamaBench/speedSetup";
+import { agedCurve, clockMs, measuredTime } from "../prefill/curveAge";
+import { parseDepthCurve, type CurveKey, type DepthCurve } from "../prefill/depthCurve";
+import { say, type Text } from "../text";
+import { UserError } from "../userError";
 
 /** What a file that was named as a curve holds. */
 export interface CurveFile {
@@ -28,10 +26,9 @@ export interface NamedCurve {
   readonly notes: readonly Text[];
 }
 
-/** `CURVE.json`, the output of `probe --json`, or what another tool printed. */
-export async function readCurveFile(file: string, signal: AbortSignal): Promise<CurveFile> {
-  const { text, modifiedAt } = await readText(file, signal);
-  const found = { name: path.basename(file), modifiedAt, undisturbed: false };
+/** Of `CURVE.json`, the output of `probe --json`, or what another tool printed. `file`: its path. */
+export function curveFileOf(file: string, text: string, modifiedAt: number): CurveFile {
+  const found = { name: file.split(/[\\/]/).at(-1) ?? file, modifiedAt, undisturbed: false };
   const document = jsonOf(text);
   if (document === undefined || Array.isArray(document))
     return { ...found, curves: importedFrom(text, file) };
