@@ -5,20 +5,21 @@ import { lintPreset } from "../core/preset/lintPreset";
 import { readPreset, type Preset, type PresetModel } from "../core/preset/presetModels";
 import { logLanguage, presetLanguage } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
+import type { Text } from "../core/text";
+import { UserError } from "../core/userError";
 import type { FileFacts } from "./fileFacts";
+import { logTooLong, maxLogLength, maxPresetLength, presetTooLong } from "./limits";
 import { readLog, type ReadLog } from "./logFeatures";
 
 /** Typing goes on for a moment before findings are worth showing. */
 const patienceMs = 120;
-/** Larger texts are no presets, and a log of this size is not held twice. */
-const maxPresetLength = 8 * 2 ** 20;
-const maxLogLength = 64 * 2 ** 20;
 /** Models of one preset whose memory is computed. */
 const maxCosted = 200;
 
 interface Kept<T> {
   readonly version: number;
-  readonly value: T;
+  /** Absent where the text is too long. */
+  readonly value: T | undefined;
 }
 
 /** Reads open documents once per version, and reports what is wrong with presets. */
@@ -34,6 +35,7 @@ export class DocumentReader {
     private readonly report: (uri: string, findings: readonly Finding[]) => void,
     /** What is to be done with documents that are no presets. */
     private readonly checkOther: (document: TextDocument) => void,
+    private readonly leaveOut: (uri: string, why: Text) => void,
   ) {
     documents.onDidChangeContent(({ document }) => {
       this.checkSoon(document.uri);
@@ -71,7 +73,10 @@ export class DocumentReader {
     const preset = this.preset(uri);
     const document = this.documents.get(uri);
     if (preset === undefined) {
-      if (document !== undefined) this.checkOther(document);
+      if (document?.languageId === presetLanguage) this.leaveOut(uri, presetTooLong);
+      else if (document?.languageId === logLanguage && this.log(uri) === undefined)
+        this.leaveOut(uri, logTooLong);
+      else if (document !== undefined) this.checkOther(document);
       return;
     }
     const costed = new Set(preset.models.slice(0, maxCosted));
@@ -95,9 +100,17 @@ export class DocumentReader {
     const known = kept.get(uri);
     if (known?.version === document.version) return known.value;
     const text = document.getText();
-    if (text.length > maxLength) return undefined;
-    const value = parse(text);
+    const value = text.length > maxLength ? undefined : parsed(parse, text);
     kept.set(uri, { version: document.version, value });
     return value;
+  }
+}
+
+function parsed<T>(parse: (text: string) => T, text: string): T | undefined {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
   }
 }

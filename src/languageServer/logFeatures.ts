@@ -13,6 +13,7 @@ import { explainLine } from "../core/logs/logHover";
 import { logLines, type LogLine } from "../core/logs/reading/logLine";
 import { logPhases, type LogPhase } from "../core/logs/logPhases";
 import { shownName } from "../core/shown";
+import { maxLogLines } from "./limits";
 import type { Translations } from "./translations";
 
 /** What has been read from a log; kept until its text changes. */
@@ -22,21 +23,28 @@ export interface ReadLog {
   readonly events: readonly LogEvent[];
 }
 
+/** @throws UserError for more lines than are read here. */
 export function readLog(text: string): ReadLog {
-  const lines = logLines(text);
+  const lines = logLines(text, maxLogLines);
   const reader = new FactReader();
   for (const line of lines) reader.read(line);
   return { lines, phases: logPhases(lines), events: explainLines(lines, reader.result()) };
 }
 
 export function logSymbols({ phases, events }: ReadLog, words: Translations): DocumentSymbol[] {
+  let at = 0;
+  const upTo = (last: number): readonly LogEvent[] => {
+    const from = at;
+    while ((events[at]?.line ?? Infinity) <= last) at++;
+    return events.slice(from, at);
+  };
   return phases.map(({ title, first, last }) => ({
     name: words.say(title),
     kind: SymbolKind.Namespace,
     range: lineRange(first, last),
     selectionRange: lineRange(first, first),
-    children: events
-      .filter(({ line }) => line >= first && line <= last)
+    children: upTo(last)
+      .filter(({ line }) => line >= first)
       .map(({ line, message, cause }) => ({
         name: shownName(message, 80),
         detail: words.say(cause),

@@ -11,9 +11,11 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import { say } from "../core/text";
 import { requests, type ServerSettings } from "../core/protocol/serverRequests";
 import type { ModelFactsAnswer, SectionCostAnswer } from "../core/protocol/serverRequests";
+import { isLongScript, maxScriptLength } from "../core/scripts/scriptCommands";
 import type { SectionCost } from "../core/preset/sectionCost";
 import { DocumentReader } from "./documentReader";
 import { FileFacts } from "./fileFacts";
+import { scriptTooLong, unread } from "./limits";
 import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
 import { readScript, scriptDiagnostics, scriptHover, scriptLenses } from "./scriptFeatures";
@@ -46,8 +48,16 @@ const reader = new DocumentReader(
   },
   (document) => {
     const script = readScript(document);
-    const diagnostics = script === undefined ? [] : scriptDiagnostics(script, words);
+    const diagnostics =
+      script !== undefined
+        ? scriptDiagnostics(script, words)
+        : isLongScript(document.getText(), document.languageId)
+          ? unread(scriptTooLong(maxScriptLength), words)
+          : [];
     void connection.sendDiagnostics({ uri: document.uri, diagnostics });
+  },
+  (uri, why) => {
+    void connection.sendDiagnostics({ uri, diagnostics: unread(why, words) });
   },
 );
 

@@ -26,6 +26,7 @@ import type { Span } from "../core/preset/presetDocument";
 import { foldingOf, formatEdits, renameSection, type LineEdit } from "../core/preset/presetEdits";
 import { hoverAt } from "../core/preset/presetHover";
 import {
+  entryInLine,
   entryOf,
   modelArguments,
   sectionEntries,
@@ -37,9 +38,10 @@ import { codeBlock, md, paragraphs } from "../core/markdown";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
 import { shownName, type Shown } from "../core/shown";
+import { count, say } from "../core/text";
+import { source } from "./limits";
 import type { Translations } from "./translations";
 
-export const source = "Llama Gauge";
 /** An editor shows no more, and a file with more is no preset. */
 const maxDiagnostics = 1000;
 /** Lenses are for reading; in a file with more sections they would only be in the way. */
@@ -52,7 +54,7 @@ const severities = {
 } as const;
 
 export function diagnosticsOf(findings: readonly Finding[], words: Translations): Diagnostic[] {
-  return findings
+  const shown = findings
     .slice(0, maxDiagnostics)
     .map(({ severity, code, line, column, endColumn, message, fix }) => ({
       range: rangeOf(line - 1, column - 1, endColumn - 1),
@@ -63,6 +65,11 @@ export function diagnosticsOf(findings: readonly Finding[], words: Translations)
       ...words.documented(code),
       ...(fix === undefined ? {} : { data: fix }),
     }));
+  const next = findings[maxDiagnostics];
+  if (next === undefined) return shown;
+  const more = say`${count(findings.length - maxDiagnostics)} more finding[s] [is|are] not shown.`;
+  const range = rangeOf(next.line - 1, next.column - 1, next.endColumn - 1);
+  return [...shown, { range, severity: severities.information, source, message: words.say(more) }];
 }
 
 /** Quick fixes carried by the diagnostics of a range. */
@@ -200,7 +207,10 @@ export function lensesOf(
   words: Translations,
   labels: Readonly<Record<"show" | "probe" | "start" | "copy", Shown>>,
 ): CodeLens[] {
-  return preset.models.slice(0, maxLenses).flatMap((model) => {
+  const next = preset.models[maxLenses]?.section.header;
+  const end = say`From here on sections have no figures: only the first ${count(maxLenses)} [has|have] them.`;
+  const rest = next && { range: spanRange(next), command: { title: words.say(end), command: "" } };
+  const lenses = preset.models.slice(0, maxLenses).flatMap((model) => {
     const { header } = model.section;
     if (header === undefined || sectionEntries(model.section).counting.length === 0) return [];
     const figures = cost(model);
@@ -219,6 +229,7 @@ export function lensesOf(
       { range, command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] } },
     ];
   });
+  return rest === undefined ? lenses : [...lenses, rest];
 }
 
 /** Behind each `ctx-size` of the lines asked for, what it gives one request and costs. */
@@ -231,7 +242,7 @@ export function inlayHintsOf(
   return preset.models.flatMap((model) => {
     const entry = entryOf(preset, model, "ctxSize");
     // a value of [*] means something else for each model
-    if (entry === undefined || !model.section.entries.includes(entry)) return [];
+    if (entry === undefined || entryInLine(model.section, entry.line) !== entry) return [];
     const { line, end: character } = entry.value;
     if (line < start.line || line > end.line) return [];
     const figures = cost(model);

@@ -15,7 +15,7 @@ import { optionLines, optionTitle } from "../core/preset/presetHover";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
-import { source } from "./presetFeatures";
+import { source } from "./limits";
 import { shownName, together, type Shown } from "../core/shown";
 import type { Translations } from "./translations";
 

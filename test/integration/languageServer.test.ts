@@ -237,6 +237,30 @@ describe("the language server", () => {
       expect(JSON.stringify(await editor.ask<Hover>("hover", log, 3, 5))).toContain("2,048");
     }));
 
+  it("says so where a text is too long, or has more than is shown", () =>
+    withEditor(async (editor) => {
+      const said = async (name: string, content: string, language?: string): Promise<unknown[]> => {
+        const first = editor.diagnostics(name);
+        await editor.show(name, content, ...(language === undefined ? [] : [language]));
+        return (await first).map(({ message }) => message).slice(-1);
+      };
+      const long = "x".repeat(600_000);
+      expect(await said("file:///x/a.ini", `[a]\nm = ${long}`)).toEqual([expect.stringContaining("512 KiB")]);
+      expect(await said("file:///x/a.sh", `llama-server ${long}`, "shellscript")).toEqual([
+        expect.stringContaining("512 KiB"),
+      ]);
+      expect(await said("file:///x/b.sh", `ls ${long}`, "shellscript")).toEqual([]);
+      expect(await said("file:///x/a.log", "\n".repeat(600_000), "llama-log")).toEqual([
+        expect.stringContaining("too long"),
+      ]);
+      const sections = Array.from({ length: 1201 }, (_, i) => `[m${i}]\nc = 1`).join("\n");
+      expect(await said("file:///x/b.ini", sections)).toEqual([
+        expect.stringMatching(/^[\d,]+ more findings are not shown\.$/),
+      ]);
+      const lenses = await editor.ask<CodeLens[]>("codeLens", "file:///x/b.ini");
+      expect(lenses.at(-1)?.command?.title).toContain("only the first 200 have them");
+    }));
+
   it("checks and explains llama-server in scripts", () =>
     withEditor(async (editor) => {
       const script = "file:///x/serve.ps1";

@@ -12,7 +12,7 @@ import type { ScriptCommands } from "../../core/scripts/scriptCommands";
 import type { Shell } from "../../core/scripts/splitCommandLine";
 import { formatBytes } from "../../core/format";
 import { isSectionCommand, type SectionCommand } from "../../core/protocol/serverRequests";
-import { say } from "../../core/text";
+import { bytes, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { bulletList, codeBlock, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
 import { shownName, type Shown } from "../../core/shown";
@@ -65,7 +65,8 @@ export async function explainActiveLog(): Promise<void> {
   const { selection, document } = editor;
   const { explainLog } = await import("../../core/logs/explainLog");
   const { logReport } = await import("../../core/logs/logReport");
-  const parts = logReport(explainLog(document.getText(selection.isEmpty ? undefined : selection)));
+  const text = ofBearableLength(document.getText(selection.isEmpty ? undefined : selection), mostLogText);
+  const parts = logReport(explainLog(text, mostLogLines));
   if (parts.length === 0) {
     throw new UserError(
       "invalidInput",
@@ -73,11 +74,11 @@ export async function explainActiveLog(): Promise<void> {
       say`Open its log, or select the lines around the error; with -lv 4 it is most detailed.`,
     );
   }
-  const text = parts.flatMap(({ heading, lines }) => [
+  const page = parts.flatMap(({ heading, lines }) => [
     md`## ${localized(heading)}`,
     ...lines.map((line) => md`${localized(line)}`),
   ]);
-  await showMarkdown(localized(say`What this log shows`), paragraphs(text));
+  await showMarkdown(localized(say`What this log shows`), paragraphs(page));
 }
 
 /** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
@@ -102,6 +103,20 @@ export async function checkSelection(argument?: unknown): Promise<void> {
   await showMarkdown(localized(say`Command line of llama-server`), paragraphs(parts.flat()));
 }
 
+/** The window stands still while a text is read. */
+const mostLogText = 16 * 2 ** 20;
+const mostLogLines = 500_000;
+const mostScriptText = 2 ** 19;
+
+function ofBearableLength(text: string, most: number): string {
+  if (text.length <= most) return text;
+  throw new UserError(
+    "tooLarge",
+    say`This text is longer than ${bytes(most)}.`,
+    say`Select the lines that matter.`,
+  );
+}
+
 interface CheckedScript extends ScriptCommands {
   /** Where the command begins that is meant; absent: all of them. */
   readonly at?: number;
@@ -119,7 +134,10 @@ async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefine
 async function selectedScript(): Promise<CheckedScript> {
   const { commandsOf } = await import("../../core/scripts/commandReport");
   const { selection, document } = activeEditor();
-  const text = selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection);
+  const text = ofBearableLength(
+    selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection),
+    mostScriptText,
+  );
   const shell = shellOf(document.languageId, text);
   return { shell, commands: commandsOf(text, shell) };
 }

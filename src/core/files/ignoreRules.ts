@@ -1,4 +1,4 @@
-import { byteString, foldAscii, isGlobSpecial, wildmatch } from "./wildmatch";
+import { byteString, foldAscii, isGlobSpecial, mostSteps, wildmatch, type StepBudget } from "./wildmatch";
 
 /** One line of an ignore file, prepared. */
 interface IgnoreRule {
@@ -6,7 +6,7 @@ interface IgnoreRule {
   readonly source: string;
   readonly negative: boolean;
   readonly folderOnly: boolean;
-  readonly matches: (path: string, name: string) => boolean;
+  readonly matches: (path: string, name: string, budget: StepBudget) => boolean;
 }
 
 /**
@@ -46,9 +46,10 @@ export function matchIgnoreFile(file: IgnoreFile, path: string, folder: boolean)
   if (file.rules.length === 0) return undefined;
   const bytes = byteString(path);
   const name = bytes.slice(bytes.lastIndexOf("/") + 1);
+  const budget = { left: mostSteps };
   for (let i = file.rules.length - 1; i >= 0; i--) {
     const rule = file.rules[i];
-    if (rule === undefined || (rule.folderOnly && !folder) || !rule.matches(bytes, name)) continue;
+    if (rule === undefined || (rule.folderOnly && !folder) || !rule.matches(bytes, name, budget)) continue;
     return { ignored: !rule.negative, rule: `${file.origin}:${rule.line}: ${rule.source}` };
   }
   return undefined;
@@ -92,7 +93,7 @@ function nameMatcher(raw: string, fold: Fold, ignoreCase: boolean): IgnoreRule["
   if (pattern.startsWith("*") && literalLength(suffix) === suffix.length) {
     return (_, name) => fold(name).endsWith(suffix);
   }
-  return (_, name) => wildmatch(pattern, name, { pathname: false, ignoreCase });
+  return (_, name, budget) => wildmatch(pattern, name, { pathname: false, ignoreCase, budget });
 }
 
 /** git compares the part before the first wildcard itself and matches the rest as a pattern of its own; so do we. */
@@ -101,12 +102,12 @@ function pathMatcher(raw: string, fold: Fold): IgnoreRule["matches"] {
   const literal = literalLength(pattern);
   const head = pattern.slice(0, literal);
   const rest = pattern.slice(literal);
-  return (path) => {
+  return (path, _, budget) => {
     const folded = fold(path);
     if (!folded.startsWith(head)) return false;
     const tail = folded.slice(literal);
     if (rest === "" && tail === "") return true;
-    return wildmatch(rest, tail, { pathname: true, ignoreCase: false });
+    return wildmatch(rest, tail, { pathname: true, ignoreCase: false, budget });
   };
 }
 

@@ -1,16 +1,26 @@
 /**
  * git's pattern matcher (wildmatch.c). For git it is given strings of bytes: one code unit is one byte of UTF-8 (see
  * `byteString`), so that `?` and `[…]` mean in names outside ASCII what they mean to git. No regular expression: a hostile
- * pattern costs at most `maxSteps` and then matches nothing.
+ * pattern costs at most `maxSteps` (all patterns for one name at most `mostSteps`) and then matches nothing.
  */
 export interface WildmatchOptions {
   /** `*` and `?` stop at `/`, `**` between slashes does not. */
   readonly pathname: boolean;
   /** ASCII letters match either case (file systems of macOS and Windows). */
   readonly ignoreCase: boolean;
+  /** For all the patterns that are tried on one name. */
+  readonly budget?: StepBudget;
+}
+
+export interface StepBudget {
+  left: number;
 }
 
 const maxSteps = 100_000;
+/** A thousand real rules take a tenth of it for one name. */
+export const mostSteps = 2 ** 20;
+/** Calls within each other: one for every star. */
+const maxDepth = 500;
 
 type Outcome = "match" | "noMatch" | "abortAll" | "abortToStarStar";
 
@@ -29,8 +39,11 @@ const ch = {
 
 export function wildmatch(pattern: string, text: string, options: WildmatchOptions): boolean {
   const fold = options.ignoreCase ? foldAscii : (value: string) => value;
-  const run = new Run(fold(pattern), fold(text), options.pathname);
-  return run.match(0, 0) === "match";
+  const budget = options.budget ?? { left: maxSteps };
+  const run = new Run(fold(pattern), fold(text), options.pathname, Math.min(maxSteps, budget.left));
+  const matches = run.match(0, 0) === "match";
+  budget.left -= run.steps;
+  return matches;
 }
 
 /** The bytes of the text's UTF-8 as code units 0…255; the text itself where it is ASCII. */
@@ -52,12 +65,14 @@ export const isGlobSpecial = (code: number): boolean =>
   code === ch.star || code === ch.question || code === ch.open || code === ch.backslash;
 
 class Run {
-  private steps = 0;
+  steps = 0;
+  private depth = 0;
 
   constructor(
     private readonly pattern: string,
     private readonly text: string,
     private readonly pathname: boolean,
+    private readonly limit: number,
   ) {}
 
   /** 0 stands for the end of either string, as in C. */
@@ -66,11 +81,19 @@ class Run {
   }
 
   match(patternStart: number, textStart: number): Outcome {
+    if (this.depth >= maxDepth) return "abortAll";
+    this.depth++;
+    const outcome = this.matchFrom(patternStart, textStart);
+    this.depth--;
+    return outcome;
+  }
+
+  private matchFrom(patternStart: number, textStart: number): Outcome {
     const { pattern, text, pathname } = this;
     let p = patternStart;
     let t = textStart;
     for (; p < pattern.length; p++, t++) {
-      if (++this.steps > maxSteps) return "abortAll";
+      if (++this.steps > this.limit) return "abortAll";
       const code = this.at(pattern, p);
       const char = this.at(text, t);
       if (char === 0 && code !== ch.star) return "abortAll";
@@ -134,7 +157,7 @@ class Run {
     const literal = this.at(pattern, p);
     let t = textStart;
     while (t < text.length) {
-      if (++this.steps > maxSteps) return "abortAll";
+      if (++this.steps > this.limit) return "abortAll";
       if (!isGlobSpecial(literal)) {
         while (
           t < text.length &&

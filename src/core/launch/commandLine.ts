@@ -1,5 +1,5 @@
 import { say, type Text } from "../text";
-import { closestName } from "./closestName";
+import { ClosestNames } from "./closestName";
 import type { LaunchOptions, OptionOrigin } from "./launchOptions";
 import { LaunchBuilder, type GivenOption } from "./launchBuilder";
 import { checkValue, falsy, truthy } from "./optionValue";
@@ -65,6 +65,7 @@ export function parseArguments(
 class ArgumentParser {
   private readonly builder = new LaunchBuilder();
   private readonly problems: LaunchProblem[] = [];
+  private readonly closestFlags = new ClosestNames(() => flagNames);
 
   constructor(private readonly settings: ParseSettings) {}
 
@@ -120,9 +121,11 @@ class ArgumentParser {
     env: Readonly<Record<string, string | undefined>>,
     known: ReadonlySet<string>,
   ): void {
+    const names = [...known];
+    const closest = new ClosestNames(() => names);
     for (const variable of Object.keys(env)) {
       if (!variable.startsWith("LLAMA_ARG_") || known.has(variable) || env[variable] === undefined) continue;
-      const close = closestName(variable, [...known]);
+      const close = closest.of(variable);
       const message =
         close === undefined
           ? say`llama-server does not read the variable ${variable}.`
@@ -253,7 +256,7 @@ class ArgumentParser {
     }
     // a mistyped --api-key=… must not show its value
     const shown = equals > 0 ? word.slice(0, equals) : word;
-    const close = closestName(shown, flagNames);
+    const close = this.closestFlags.of(shown);
     const message =
       close === undefined
         ? say`llama-server does not know ${shown}.`

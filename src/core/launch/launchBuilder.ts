@@ -1,3 +1,4 @@
+import { append } from "../lists";
 import type { LaunchOptions, OptionOrigin } from "./launchOptions";
 import { addingFields } from "./optionEffects";
 import type { ServerOption } from "./serverOptions";
@@ -22,6 +23,8 @@ type Field = keyof LaunchOptions;
 export class LaunchBuilder {
   private options: LaunchOptions = {};
   private readonly origins = new Map<Field, OptionOrigin>();
+  /** Of fields that several options add to; longer lists are made in place. */
+  private readonly lists = new Map<Field, unknown[]>();
   private readonly given: GivenOption[] = [];
 
   add(option: ServerOption, value: string, on: boolean, origin: OptionOrigin, argument?: number): void {
@@ -36,6 +39,7 @@ export class LaunchBuilder {
     for (const field of Object.keys(said) as Field[]) {
       const earlier = this.origins.get(field);
       const adds = addingFields.has(field) && earlier?.kind === origin.kind;
+      if (!adds) this.lists.delete(field);
       this.options = { ...this.options, [field]: adds ? this.joined(field, said) : said[field] };
       this.origins.set(field, origin);
     }
@@ -43,9 +47,11 @@ export class LaunchBuilder {
 
   private joined(field: Field, said: LaunchOptions): unknown {
     const [before, more] = [this.options[field], said[field]];
-    return Array.isArray(before) && Array.isArray(more)
-      ? [...(before as unknown[]), ...(more as unknown[])]
-      : more;
+    if (!Array.isArray(before) || !Array.isArray(more)) return more;
+    const list: unknown[] = this.lists.get(field) ?? Array.from<unknown>(before);
+    this.lists.set(field, list);
+    append(list, more);
+    return list;
   }
 
   result(): {

@@ -206,7 +206,7 @@ export const contextExplanations: readonly Explanation[] = [
   {
     kind: "quantisedVNotImplemented",
     severity: "error",
-    pattern: /CUDA error 1 at .*invalid argument|CUDA error: invalid argument/,
+    pattern: /CUDA error 1 at .{0,300}invalid argument|CUDA error: invalid argument/,
     explain: (_, line, log) => {
       const types = /V \((q\w+|iq\w+)\)/.exec(log.around(line, 60, 0))?.[1];
       return types === undefined && log.facts.build !== undefined
@@ -247,7 +247,7 @@ export const contextExplanations: readonly Explanation[] = [
   {
     kind: "computeWithoutFlashAttn",
     severity: "information",
-    pattern: /(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
     explain: (match, _line, { facts }) => {
       const size = parseMebibytes(match[2] ?? "");
       if (facts.contexts[0]?.flashAttn !== "off" || size < 2 ** 30) return undefined;
@@ -278,7 +278,7 @@ export const contextExplanations: readonly Explanation[] = [
   {
     kind: "computeGrew",
     severity: "warning",
-    pattern: /(\S+)\s+compute buffer size of ([\d.]+) MiB, does not match expectation of ([\d.]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+compute buffer size of ([\d.]+) MiB, does not match expectation of ([\d.]+) MiB/,
     explain: (match) => ({
       cause: say`At work, the compute buffer on ${match[1] ?? ""} became ${bytes(parseMebibytes(match[2] ?? ""))} instead of ${bytes(parseMebibytes(match[3] ?? ""))}.`,
       remedy: say`Leave more memory free on this device than it seems to need at the start (-fitt).`,

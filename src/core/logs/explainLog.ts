@@ -18,17 +18,27 @@ const explanations: readonly Explanation[] = [
   ...all.filter(({ consequence }) => consequence !== true),
   ...all.filter(({ consequence }) => consequence === true),
 ];
-/** One look at a line tells whether any explanation can apply. */
-const anything = new RegExp(explanations.map(({ pattern }) => `(?:${pattern.source})`).join("|"), "i");
+/** One look at a line tells whether any explanation can apply; those of the same flags are looked for together. */
+const anything = ["", "i"].map((flags) => {
+  const same = explanations.filter(({ pattern }) => pattern.flags === flags);
+  return new RegExp(same.map(({ pattern }) => `(?:${pattern.source})`).join("|"), flags);
+});
+/** At `-lv 5` and above, the text of a conversation: what it says happened somewhere else. */
+const conversation = /^(?:srv\s+)?log_server_r\w*: +(?:request|response): /;
 
 /** Lines in front of an error within which a later error counts as its consequence. */
 const chain = 40;
 /** The same kind is told this often; a server that fails every request would fill pages. */
 const maxPerKind = 20;
+/** Lines of one kind that are looked at closely: each may search the lines around it. */
+const maxLooks = 5 * maxPerKind;
 
-/** Facts and failures of a log, whole or in part, of old and new builds. */
-export function explainLog(text: string): ExplainedLog {
-  const lines = logLines(text);
+/**
+ * Facts and failures of a log, whole or in part, of old and new builds.
+ * @throws UserError for more than `mostLines` lines.
+ */
+export function explainLog(text: string, mostLines?: number): ExplainedLog {
+  const lines = logLines(text, mostLines);
   const reader = new FactReader();
   for (const line of lines) reader.read(line);
   const facts = reader.result();
@@ -40,13 +50,20 @@ export function explainLines(lines: readonly LogLine[], facts: LogFacts): LogEve
   const events: LogEvent[] = [];
   const told = new Map<string, number>();
   const last = new Map<string, number>();
+  const looks = new Map<Explanation, number>();
   let lastError = -Infinity;
   for (const line of lines) {
-    if (!anything.test(line.text)) continue;
+    if (!anything.some((patterns) => patterns.test(line.text)) || conversation.test(line.text)) continue;
     for (const explanation of explanations) {
       const match = explanation.pattern.exec(line.text);
       if (match === null) continue;
       if (explanation.consequence && line.number - lastError <= chain) break;
+      const looked = looks.get(explanation) ?? 0;
+      if (looked >= maxLooks) {
+        if (explanation.severity === "error") lastError = line.number;
+        continue;
+      }
+      looks.set(explanation, looked + 1);
       const found = explanation.explain(match, line, log);
       if (found === undefined) continue;
       const kind = found.kind ?? explanation.kind;

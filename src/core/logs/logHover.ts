@@ -10,28 +10,28 @@ const size = (text: string | undefined) => bytes(parseMebibytes(text ?? "0"));
 
 const readers: readonly Reader[] = [
   {
-    pattern: /(\S+)\s+model buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+model buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
       (match[1] ?? "").includes("Mapped")
         ? say`Weights on the CPU, mapped from the file: ${size(match[2])} that the system may drop and read again.`
         : say`Weights on ${match[1] ?? ""}: ${size(match[2])}.`,
   },
   {
-    pattern: /(\S+)\s+KV buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+KV buffer size =\s*([\d.,]+) MiB/,
     explain: (match) => say`KV cache on ${match[1] ?? ""}: ${size(match[2])}, for the layers on that device.`,
   },
   {
-    pattern: /(\S+)\s+RS buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+RS buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
       say`Recurrent state on ${match[1] ?? ""}: ${size(match[2])}, once per slot, independent of the context.`,
   },
   {
-    pattern: /(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+compute buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
       say`Compute buffer on ${match[1] ?? ""}: ${size(match[2])} of working memory. It grows with -ub and, with the context, by the attention mask (or by the scores without flash attention).`,
   },
   {
-    pattern: /(\S+)\s+output buffer size =\s*([\d.,]+) MiB/,
+    pattern: /(?<!\S)(\S+)\s+output buffer size =\s*([\d.,]+) MiB/,
     explain: (match) =>
       say`Output buffer on ${match[1] ?? ""}: ${size(match[2])}, the vocabulary scores for each slot.`,
   },

@@ -260,7 +260,8 @@ export const memoryExplanations: readonly Explanation[] = [
   {
     kind: "outOfMemory",
     severity: "error",
-    pattern: /out of memory|\bOOM\b|CUDA_ERROR_OUT_OF_MEMORY/i,
+    // the letters also stand in Base64
+    pattern: /[Oo]ut [Oo]f [Mm]emory|OUT OF MEMORY|(?<![\w+/=-])OOM(?![\w+/=-])|CUDA_ERROR_OUT_OF_MEMORY/,
     consequence: true,
     explain: (_, line, log) => {
       if (/cuMemAddressReserve/.test(log.around(line, 0, 5))) return undefined;

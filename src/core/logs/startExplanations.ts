@@ -74,7 +74,7 @@ export const startExplanations: readonly Explanation[] = [
     kind: "fileMissing",
     severity: "error",
     pattern:
-      /failed to open GGUF file '(.*)' \((.*)\)|failed to open file '(.*)'|failed to open '(.*)': No such file|(?:No such file or directory).*?(\S+\.gguf)/,
+      /failed to open GGUF file '(.*)' \((.*)\)|failed to open file '(.*)'|failed to open '(.*)': No such file|No such file or directory.{0,200}?(\S+\.gguf)/,
     explain: (match) => ({
       cause: say`The file ${match[1] ?? match[3] ?? match[4] ?? match[5] ?? ""} cannot be opened${match[2] === undefined ? "" : ` (${match[2]})`}.`,
       remedy: say`Check the path: relative paths start at the folder llama-server was started in.`,
@@ -260,7 +260,7 @@ export const startExplanations: readonly Explanation[] = [
     kind: "illegalAccess",
     severity: "error",
     pattern:
-      /an illegal memory access was encountered|unspecified launch failure|device-side assert|Vulkan.*ErrorDeviceLost|DeviceLostError|Segmentation fault|SIGSEGV|GGML_ASSERT\(/,
+      /an illegal memory access was encountered|unspecified launch failure|device-side assert|Vulkan.{0,200}ErrorDeviceLost|DeviceLostError|Segmentation fault|SIGSEGV|GGML_ASSERT\(/,
     explain: () => ({
       cause: say`A backend kernel failed. The cause is the build, the driver or the hardware rather than the settings alone.`,
       remedy: say`Try f16 for K and V, then -fa off, then a newer build; if it fails at the same prompt length each time, one of these is the cause.`,

@@ -1,4 +1,4 @@
-import { closestName } from "../launch/closestName";
+import { ClosestNames } from "../launch/closestName";
 import { checkValue, falsy, truthy } from "../launch/optionValue";
 import { renamedOption } from "../launch/renamedOptions";
 import { flagNames, keyNames, optionOfFlag, optionOfKey, type NamedOption } from "../launch/serverOptions";
@@ -15,7 +15,7 @@ import { presetOnlyKeys, routerOwned, sectionEntries } from "./presetModels";
 export function entryFindings(
   section: PresetSection,
   unused: (entry: PresetEntry) => boolean,
-  suggestions: KeySuggestions,
+  suggestions: ClosestNames,
 ): Finding[] {
   const { overruled } = sectionEntries(section);
   const harmless = new Set(overruled.map(({ entry }) => entry));
@@ -48,7 +48,7 @@ function softened(finding: Finding): Finding {
     : finding;
 }
 
-function oneEntry(entry: PresetEntry, suggestions: KeySuggestions): Finding[] {
+function oneEntry(entry: PresetEntry, suggestions: ClosestNames): Finding[] {
   const key = entry.key.text;
   if (key === "version") return [];
   if (presetOnlyKeys.includes(key)) return presetOnly(entry);
@@ -129,7 +129,10 @@ function negativeVariable({ key, value }: PresetEntry, { option }: NamedOption):
   ];
 }
 
-function unknownKey({ key, value }: PresetEntry, suggestions: KeySuggestions): Finding {
+export const keySuggestions = (): ClosestNames =>
+  new ClosestNames((key) => (key.startsWith("LLAMA") ? keyNames : flagNames));
+
+function unknownKey({ key, value }: PresetEntry, suggestions: ClosestNames): Finding {
   const old = renamedOption(`--${key.text}`) ?? renamedOption(`-${key.text}`);
   const [flag, fixed] = old?.instead ?? [];
   if (old !== undefined && flag !== undefined) {
@@ -140,28 +143,12 @@ function unknownKey({ key, value }: PresetEntry, suggestions: KeySuggestions): F
   }
   const dashed = optionOfFlag(`--${key.text}`) === undefined ? undefined : key.text.replaceAll("_", "-");
   const lower = optionOfKey(key.text.toLowerCase()) === undefined ? undefined : key.text.toLowerCase();
-  const close = dashed ?? lower ?? suggestions.closest(key.text);
+  const close = dashed ?? lower ?? suggestions.of(key.text)?.replace(/^-+/, "");
   if (close === undefined) {
     return findingAt(key, "error", "unknownKey", say`llama-server does not know the option ${key.text}.`);
   }
   const message = say`llama-server does not know the option ${key.text}; did you mean ${close}?`;
   return findingAt(key, "error", "unknownKey", message, replaceSpan(say`Change to ${close}`, key, close));
-}
-
-/** Finds the key that was meant; gives up after many different ones, because then the file is no preset. */
-export class KeySuggestions {
-  private readonly known = new Map<string, string | undefined>();
-
-  closest(key: string): string | undefined {
-    if (!this.known.has(key)) {
-      if (this.known.size >= 200) return undefined;
-      const closest = key.startsWith("LLAMA")
-        ? closestName(key, keyNames)
-        : closestName(key, flagNames)?.replace(/^-+/, "");
-      this.known.set(key, closest);
-    }
-    return this.known.get(key);
-  }
 }
 
 function removedKey({ key, value }: PresetEntry): Finding {

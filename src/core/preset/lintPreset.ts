@@ -3,7 +3,7 @@ import { launchAdvice, type LaunchAdvice, type ModelFacts } from "../launch/laun
 import { optionOfFlag, optionOfKey } from "../launch/serverOptions";
 import { say, type Text } from "../text";
 import { findingAt, insertLineAfter, replaceSpan, type Finding, type Fix } from "./finding";
-import { entryFindings, KeySuggestions } from "./keyRules";
+import { entryFindings, keySuggestions } from "./keyRules";
 import type { PresetEntry } from "./presetDocument";
 import { entryOf, readPreset, sectionEntries, type Preset, type PresetModel } from "./presetModels";
 import { sectionFindings } from "./sectionRules";
@@ -27,7 +27,7 @@ export function lint(text: string, context: LintContext = {}): Finding[] {
 export function lintPreset(preset: Preset, context: LintContext = {}): Finding[] {
   const { document, sections, models } = preset;
   const unused = unusedDefaults(preset);
-  const suggestions = new KeySuggestions();
+  const suggestions = keySuggestions();
   const findings = [
     ...syntaxFindings(document),
     ...sectionFindings(preset),

@@ -116,7 +116,18 @@ export function entryOf(
   const origin = model.origins.get(field);
   if (origin?.kind !== "preset") return undefined;
   const section = origin.section === "*" && model.name !== "*" ? defaults : model.section;
-  return section?.entries.find((entry) => entry.line + 1 === origin.line);
+  return section && entryInLine(section, origin.line - 1);
+}
+
+/** @param line from 0 */
+export function entryInLine({ entries }: PresetSection, line: number): PresetEntry | undefined {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle]?.line ?? line) < line) low = middle + 1;
+    else high = middle;
+  }
+  return entries[low]?.line === line ? entries[low] : undefined;
 }
 
 function readModel(section: PresetSection, inherited: SectionEntries["counting"]): PresetModel {

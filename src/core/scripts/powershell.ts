@@ -8,7 +8,10 @@ import { append } from "../lists";
 export function powershellCommands(text: string): SimpleCommand[] {
   const commands = splitCommands(oneStatementPerLine(text), "powershell");
   const variables = assignedValues(commands, text);
-  return commands.map(({ words }) => ({ words: startedProgram(withValues(ranWords(words), variables)) }));
+  const room = { left: mostPutIn };
+  return commands.map(({ words }) => ({
+    words: startedProgram(withValues(ranWords(words), variables, room)),
+  }));
 }
 
 /** An assignment runs what it calls; a plain value is not run. */
@@ -41,9 +44,10 @@ function oneStatementPerLine(text: string): string {
   return parts.join("");
 }
 
-// quoted texts, comments, escapes and ${names} are left whole; a comma takes the line end behind it along
+// quoted texts, comments, escapes and ${names} are left whole; a comma takes the line end behind it along; what is not
+// closed goes on to the end
 const tokens =
-  /@"[ \t]*\r?\n[^]*?\n"@|@'[ \t]*\r?\n[^]*?\n'@|"(?:`[^]|""|[^"`])*"|'(?:''|[^'])*'|<#[^]*?#>|#[^\n]*|`\r?\n|`[^]?|\$\{[^}]*\}|@\(|,(?:[ \t]*\r?\n)?|[A-Za-z-]+|[^]/g;
+  /@"[ \t]*\r?\n[^]*?(?:\n"@|$)|@'[ \t]*\r?\n[^]*?(?:\n'@|$)|"(?:`[^]|""|[^"`])*"|'(?:''|[^'])*'|<#[^]*?(?:#>|$)|#[^\n]*|`\r?\n|`[^]?|\$\{[^}]{0,256}\}|@\(|,(?:[ \t]*\r?\n)?|[A-Za-z-]+|[^]/g;
 
 const blanked = (text: string): string => text.replace(/[^]/g, " ");
 
@@ -77,15 +81,24 @@ function isPlain({ value, start, end }: CommandWord, text: string): boolean {
   return !/[()$]/.test(value) && !/["'][ \t]*,/.test(text.slice(start, end - 1));
 }
 
-function withValues(words: readonly CommandWord[], variables: Variables, depth = 0): CommandWord[] {
+/** Words put in for variables; lists of lists would make a short script too long. */
+const mostPutIn = 100_000;
+
+function withValues(
+  words: readonly CommandWord[],
+  variables: Variables,
+  room: { left: number },
+  depth = 0,
+): CommandWord[] {
   return words.flatMap((word) => {
     const name = /^[$@](\w+)$/.exec(word.value)?.[1]?.toLowerCase();
     const values = name === undefined || depth > 3 ? undefined : variables.get(name);
-    if (values === undefined) return [word];
+    if (values === undefined || room.left < values.length) return [word];
+    room.left -= values.length;
     // one value stands where it is used, a list's items where they are written
     const placed =
       values.length === 1 ? values.map((each) => ({ ...each, start: word.start, end: word.end })) : values;
-    return withValues(placed, variables, depth + 1);
+    return withValues(placed, variables, room, depth + 1);
   });
 }
 

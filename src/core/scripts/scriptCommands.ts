@@ -13,13 +13,19 @@ export interface ScriptCommands {
 }
 
 /** A script that starts a server is short. */
-const maxLength = 2 ** 20;
+export const maxScriptLength = 2 ** 19;
+
+/** Is it a script by its language and its words, but too long to be read? */
+export const isLongScript = (text: string, languageId: string): boolean =>
+  text.length > maxScriptLength && scriptLanguages.some((each) => each === languageId) && mentions.test(text);
+
+const mentions = /\bllama(?:-server|\s+serve|\.cpp)/;
 
 /** Undefined for files that start no llama-server, and for those that are no scripts. */
 export function scriptCommands(text: string, languageId: string): ScriptCommands | undefined {
   const language = scriptLanguages.find((each) => each === languageId);
-  if (language === undefined || text.length > maxLength) return undefined;
-  if (!/\bllama(?:-server|\s+serve|\.cpp)/.test(text)) return undefined;
+  if (language === undefined || text.length > maxScriptLength) return undefined;
+  if (!mentions.test(text)) return undefined;
   return commandsIn(text, language);
 }
 

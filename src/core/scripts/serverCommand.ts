@@ -47,56 +47,85 @@ const containers: ReadonlySet<string> = new Set(["docker", "podman", "nerdctl"])
  */
 export function findServerCommand(words: readonly string[]): ServerCommand | undefined {
   const environment: Record<string, string> = {};
+  const places = programPlaces(words);
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? "";
     const assignment = /^([A-Za-z_]\w*)=(.*)$/s.exec(word);
-    if (assignment !== null && isPrelude(words, index)) {
+    if (assignment !== null && places.mayAssign) {
       environment[assignment[1] ?? ""] = assignment[2] ?? "";
       continue;
     }
-    const length = programLength(words, index);
+    const length = programLength(words, index, places);
     if (length === 0) continue;
     // a loader names the program once more: as argv[0], then as a path
     let start = index + length;
-    if (words[index - 1] === "--argv0") start += programLength(words, start);
+    if (words[index - 1] === "--argv0") start += programLength(words, start, places);
     return { program: word, arguments: words.slice(start), argumentStart: start, environment };
   }
   return undefined;
 }
 
-function isPrelude(words: readonly string[], end: number): boolean {
-  return words
-    .slice(0, end)
-    .every((word, index) => wrappers.has(word) || word.startsWith("-") || word.includes("=") || index > 0);
+/** Where in the words of one command a program may stand. */
+interface ProgramPlaces {
+  /** Assignments may stand in front of it. */
+  readonly mayAssign: boolean;
+  readonly isLoaded: boolean;
+  /** The word that runs. */
+  readonly program: number;
+  readonly isContainer: boolean;
+  /** The word that has a container started; behind the last one where there is none. */
+  readonly verb: number;
 }
 
-function programLength(words: readonly string[], index: number): number {
+function programPlaces(words: readonly string[]): ProgramPlaces {
+  const first = words[0] ?? "";
+  const program = programIndex(words);
+  const isContainer = containers.has(baseName(words[program] ?? ""));
+  const verb = isContainer
+    ? words.findIndex((word, index) => index > program && /^(?:run|create|exec)$/.test(word))
+    : -1;
+  return {
+    mayAssign: wrappers.has(first) || first.startsWith("-") || first.includes("="),
+    isLoaded:
+      /^(ld-linux|ld-musl|ld\.so|wine|arch|linux64)/.test(baseName(first)) ||
+      /^(RUN|CMD|ENTRYPOINT|ExecStart=.*)$/.test(first),
+    program,
+    isContainer,
+    verb: verb < 0 ? words.length : verb,
+  };
+}
+
+function programLength(words: readonly string[], index: number, places: ProgramPlaces): number {
   const word = words[index] ?? "";
   const name = baseName(word);
-  if (name === "llama-server") return isProgramPlace(words, index) ? 1 : 0;
-  if (name === "llama" && words[index + 1] === "serve") return isProgramPlace(words, index) ? 2 : 0;
+  if (name === "llama-server") return isProgramPlace(words, index, places) ? 1 : 0;
+  if (name === "llama" && words[index + 1] === "serve") return isProgramPlace(words, index, places) ? 2 : 0;
   const start = imageArgumentStart(word, words[index + 1]);
-  return start !== undefined && startsContainer(words, index) ? 1 + start : 0;
+  return start !== undefined && places.verb < index ? 1 + start : 0;
 }
 
 /** A program stands first, behind a wrapper with its options, or behind a loader; not as the value of grep or cat. */
-function isProgramPlace(words: readonly string[], index: number): boolean {
-  if (index === 0) return true;
-  const first = words[0] ?? "";
-  if (/^(ld-linux|ld-musl|ld\.so|wine|arch|linux64)/.test(baseName(first))) return true;
-  if (/^(RUN|CMD|ENTRYPOINT|ExecStart=.*)$/.test(first)) return true;
-  if (containers.has(programAt(words, programIndex(words)))) {
-    return startsContainer(words, index) && !/^(?:-.*|run|exec)$/.test(words[index - 1] ?? "");
-  }
-  return programIndex(words) === index;
+function isProgramPlace(
+  words: readonly string[],
+  index: number,
+  { isLoaded, program, isContainer, verb }: ProgramPlaces,
+): boolean {
+  if (index === 0 || isLoaded) return true;
+  if (isContainer) return verb < index && !/^(?:-.*|run|exec)$/.test(words[index - 1] ?? "");
+  return program === index;
 }
-
-const programAt = (words: readonly string[], index: number): string => baseName(words[index] ?? "");
 
 /** Index of the word that runs: behind assignments and wrappers with their options, values and priorities. */
 export function programIndex(words: readonly string[]): number {
   let wrapper = "";
   let index = 0;
+  let lastTitled: number | undefined;
+  // the first text behind `start` is the title of the window where another program follows
+  const isTitle = (): boolean => {
+    if (wrapper !== "start" || baseName(words[index - 1] ?? "") !== "start") return false;
+    lastTitled ??= words.findLastIndex((word) => /^(?:cmd|llama-server|llama)$/.test(baseName(word)));
+    return lastTitled > index;
+  };
   while (index < words.length) {
     const word = words[index] ?? "";
     const name = baseName(word);
@@ -104,7 +133,7 @@ export function programIndex(words: readonly string[]): number {
     else if (wrapper === "command" && /^-[vV]+$/.test(word)) return words.length;
     else if (wrapper !== "" && isOption(wrapper, word))
       index += wrappers.get(wrapper)?.test(word) === true ? 2 : 1;
-    else if (isTitle(words, index, wrapper)) index++;
+    else if (isTitle()) index++;
     else if (wrappers.has(name)) {
       wrapper = name;
       index++;
@@ -117,20 +146,6 @@ export function programIndex(words: readonly string[]): number {
 function isOption(wrapper: string, word: string): boolean {
   if (wrapper === "start" || wrapper === "cmd") return /^\/\w+$/.test(word);
   return word.startsWith("-") || /^(?:0x[\da-f]+|[\d,.-]+[smhd]?)$/i.test(word);
-}
-
-/** The first text behind `start` is the title of the window where another program follows. */
-function isTitle(words: readonly string[], index: number, wrapper: string): boolean {
-  if (wrapper !== "start" || baseName(words[index - 1] ?? "") !== "start") return false;
-  return words.slice(index + 1).some((word) => /^(?:cmd|llama-server|llama)$/.test(baseName(word)));
-}
-
-function startsContainer(words: readonly string[], index: number): boolean {
-  const program = programIndex(words);
-  const verbs = words.slice(program + 1, index);
-  return (
-    containers.has(programAt(words, program)) && verbs.some((word) => /^(?:run|create|exec)$/.test(word))
-  );
 }
 
 function baseName(word: string): string {

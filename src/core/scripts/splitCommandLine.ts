@@ -147,6 +147,8 @@ class Splitter {
   /** The next word belongs to a redirection; `delimiter`: it ends a here-document. */
   private redirected: "file" | "delimiter" | undefined;
   private readonly delimiters: string[] = [];
+  /** Characters that are still searched for the ends of groups. */
+  private groupsLeft = mostGrouped;
   private words: CommandWord[] = [];
   private readonly commands: SimpleCommand[] = [];
 
@@ -257,7 +259,7 @@ class Splitter {
     let depth = 1;
     let end = start + length;
     let quote = "";
-    const last = Math.min(this.text.length, start + longestGroup);
+    const last = Math.min(this.text.length, start + Math.min(longestGroup, this.groupsLeft));
     for (; end < last && depth > 0; end++) {
       const char = this.text[end] ?? "";
       if (char === "\n" && quote === "" && opening === "`") break;
@@ -267,6 +269,7 @@ class Splitter {
       else if (char === closing) depth--;
       else if (char === opening) depth++;
     }
+    this.groupsLeft -= end - start;
     if (depth > 0) {
       const line = this.text.indexOf("\n", start);
       end = line < 0 ? this.text.length : line;
@@ -374,4 +377,6 @@ class Splitter {
 }
 
 const longestGroup = 10_000;
+/** Many groups that are not closed would be searched again and again. */
+const mostGrouped = 2 ** 22;
 const redirection = /^(?:&>>?|<<<|<<-?|[<>]&(?:\d|-)?|>>|>\||<>|>|<)/;

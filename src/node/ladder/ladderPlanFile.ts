@@ -4,7 +4,7 @@ import type { LadderPlan } from "../../core/ladder/plan/plan";
 import { bytes, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 
-const maxBytes = 2 ** 20;
+const maxBytes = 2 ** 18;
 
 /** Reads `*.ladder.yaml`. Fails with `UserError` that names line, field and remedy. */
 export async function readPlanFile(file: string, signal: AbortSignal): Promise<LadderPlan> {

@@ -144,7 +144,9 @@ export class FactReader {
   }
 
   private readBuffer(text: string): void {
-    const found = /(\S+)\s+(?:(model|KV|RS|compute|output) )?buffer size =\s*([\d.,]+) Mi?B/.exec(text);
+    const found = /(?<!\S)(\S+)\s+(?:(model|KV|RS|compute|output) )?buffer size =\s*([\d.,]+) Mi?B/.exec(
+      text,
+    );
     if (found === null) return;
     const [, device = "", named, size = ""] = found;
     // 2024 printed weights without a word in front of "buffer"

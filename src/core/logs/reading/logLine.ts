@@ -1,3 +1,6 @@
+import { count, say } from "../text";
+import { UserError } from "../userError";
+
 /** One line of a llama.cpp log without what is printed in front of it. */
 export interface LogLine {
   /** From 1. */
@@ -98,9 +101,24 @@ function readJsonLine(text: string, number: number): LogLine | undefined {
   };
 }
 
-export function logLines(text: string): LogLine[] {
+/** A log of a quarter of a gibibyte has so many; each takes about a hundred bytes. */
+const mostLines = 4_000_000;
+
+/** @throws UserError for more than `most` lines. */
+export function logLines(text: string, most = mostLines): LogLine[] {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    if (++lines > most) throw tooManyLines(most);
+  }
   return text.split(/\r?\n/).map((line, index) => readLogLine(line, index + 1));
 }
+
+const tooManyLines = (most: number): UserError =>
+  new UserError(
+    "tooLarge",
+    say`This log has more than ${count(most)} line[s].`,
+    say`Explain the part around the error: the last lines, for example.`,
+  );
 
 /** "256.00" or "256,00" MiB in bytes. */
 export function parseMebibytes(text: string): number {

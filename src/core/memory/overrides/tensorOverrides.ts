@@ -37,8 +37,11 @@ export function tensorOverrides(sizes: TensorSizes, { overrideTensor = [] }: Lau
   const evaluated: { readonly override: TensorOverride; readonly tensors: Uint8Array }[] = [];
   const problems: OverrideProblem[] = [];
   let left = maxAllSteps;
+  // of two with the same pattern the first names every tensor
+  const first = new Map(overrideTensor.toReversed().map((override) => [override.pattern, override]));
   for (const override of overrideTensor) {
     const { pattern } = override;
+    if (first.get(pattern) !== override) continue;
     // a pattern nobody has steps for is not even read
     const found = left > 0 ? foundBy(pattern, sizes.all, known) : tooLarge;
     left -= stepsToRead * pattern.length + (found.ok ? found.steps : 0);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { matchIgnoreFile, parseIgnoreFile } from "../../../../src/core/files/ignoreRules";
 import { milliseconds } from "../../../support/growth";
+import { slowness } from "../../../support/slowness";
 
 function ignored(text: string, path: string, ignoreCase = false): boolean | undefined {
   const folder = path.endsWith("/");
@@ -62,5 +63,12 @@ describe("rules of an ignore file", () => {
       expect(ignored(`x${"**/a".repeat(20)}/**/b`, `x/${"a/".repeat(120)}c`)).toBeUndefined();
     });
     expect(spent).toBeLessThan(1000);
+  });
+
+  it("gives up on many patterns made to never end, and on one with many stars", () => {
+    const name = `${"a".repeat(200)}c`;
+    const many = parseIgnoreFile(`${"*a".repeat(40)}b\n`.repeat(2000), ".gitignore", false);
+    expect(milliseconds(() => void matchIgnoreFile(many, name, false))).toBeLessThan(100 * slowness());
+    expect(ignored(`${"**/".repeat(30_000)}b`, "a/".repeat(200) + "c")).toBeUndefined();
   });
 });

@@ -2,8 +2,16 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { formatText } from "../../../../src/core/format";
-import { explainLog, type ExplainedLog } from "../../../../src/core/logs/explainLog";
-import { growth } from "../../../support/growth";
+import { contextExplanations } from "../../../../src/core/logs/contextExplanations";
+import { explainLines, explainLog, type ExplainedLog } from "../../../../src/core/logs/explainLog";
+import { FactReader } from "../../../../src/core/logs/factReader";
+import { explainLine } from "../../../../src/core/logs/logHover";
+import { logLines, type LogLine } from "../../../../src/core/logs/logLine";
+import { logPhases } from "../../../../src/core/logs/logPhases";
+import { memoryExplanations } from "../../../../src/core/logs/memoryExplanations";
+import { startExplanations } from "../../../../src/core/logs/startExplanations";
+import { UserError } from "../../../../src/core/userError";
+import { growth, milliseconds } from "../../../support/growth";
 
 const fixtures = path.join(import.meta.dirname, "../../../fixtures/logs");
 const read = (name: string): string => readFileSync(path.join(fixtures, name), "utf8");
@@ -215,5 +223,42 @@ describe("facts of logs", () => {
       `${"x".repeat(20 * lines)}\n${"slot update_slots: id  0 | task 1 | something\n".repeat(lines)}`;
     const times = growth(noise, (text) => expect(explainLog(text).events).toEqual([]), 50_000);
     expect(times).toBeLessThan(4);
+  });
+
+  // what every pattern waits for, again and again, so that each of its places is tried
+  const pieces = [...startExplanations, ...memoryExplanations, ...contextExplanations].flatMap(
+    ({ pattern }) => pattern.source.split(/\\?[^\w :'-]+/).filter((piece) => piece.length > 2),
+  );
+  const long = [...pieces, "x", " ", "1", "=", "size = ", "a.b-", "\t"].map((piece) =>
+    piece.repeat(4000 / piece.length),
+  );
+  it("takes no longer for long lines than for as much text in short ones", () => {
+    const inLines = (length: number): LogLine[] =>
+      logLines(long.flatMap((line) => line.match(new RegExp(`.{1,${length}}`, "g")) ?? []).join("\n"));
+    const { facts } = explainLog("");
+    const times = [4000, 400].map((length) => {
+      const lines = inLines(length);
+      const explain = (): void => {
+        explainLines(lines, facts);
+        const reader = new FactReader();
+        for (const line of lines) reader.read(line);
+        for (const line of lines) explainLine(line);
+        logPhases(lines);
+      };
+      return Math.min(...Array.from({ length: 3 }, () => milliseconds(explain)));
+    });
+    expect((times[0] ?? 0) / (times[1] ?? 0)).toBeLessThan(4);
+  });
+
+  it.each([
+    ["Base64", "D srv  update: wKzOOm+/OOM/9xQ=="],
+    ["a prompt that is printed", `D srv  log_server_r: request:  {"prompt":"why did it run out of memory?"}`],
+  ])("takes nothing in %s for a failure", (_, line) => {
+    expect(explainLog(`0.01.002.003 ${line}`).events).toEqual([]);
+  });
+
+  it("refuses more lines than it has memory for", () => {
+    expect(() => explainLog("\n".repeat(1000), 1000)).toThrow(UserError);
+    expect(explainLog("\n".repeat(999), 1000).events).toEqual([]);
   });
 });

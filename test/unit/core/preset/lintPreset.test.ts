@@ -164,6 +164,11 @@ describe("findings in a preset", () => {
     ["words in a line", 500_000, (n: number) => `[a]\nzqx = ${"x ".repeat(n)}`],
     ["letters in a key", 1_000_000, (n: number) => `[a]\n${"k".repeat(n)}`],
     ["unknown keys", 3_000, (n: number) => `[a]\n${lines(n, (i) => `unknwon${i} = 1`)}`],
+    [
+      "models under many defaults",
+      10_000,
+      (n: number) => `[*]\n${"c = 1\n".repeat(n)}${lines(n, (i) => `[m${i}]\nm = a`)}`,
+    ],
     ["equal keys", 10_000, (n: number) => `[a]\n${"c = 1\n".repeat(n)}`],
   ])("survives many %s", (_, size, textOf) => {
     const times = growth(textOf, (text) => expect(lint(text).length).toBeGreaterThan(0), size);

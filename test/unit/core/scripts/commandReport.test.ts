@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkCommands, commandsOf, optionAt } from "../../../../src/core/scripts/commandReport";
 import { joinCommandLine } from "../../../../src/core/scripts/joinCommandLine";
-import { splitCommandLine } from "../../../../src/core/scripts/splitCommandLine";
+import { splitCommandLine, type Shell } from "../../../../src/core/scripts/splitCommandLine";
+import { growth } from "../../../support/growth";
 
 const script = `#!/bin/sh
 # llama-server --bogus is not run
@@ -95,4 +96,34 @@ describe("llama-server in scripts", () => {
     ];
     expect(splitCommandLine(joinCommandLine(words, shell), shell)).toEqual(words);
   });
+
+  it.each<[string, Shell, (size: number) => string]>([
+    ["assignments", "posix", (n) => `${"A=1 ".repeat(n)}llama-server`],
+    ["variables nobody reads", "posix", (n) => `${numbered(n, "LLAMA_ARG_X$=1 ")}llama-server`],
+    ["options nobody knows", "posix", (n) => `llama-server ${numbered(n, "--unknown-$ ")}`],
+    ["overrides", "posix", (n) => `llama-server ${"-ot a=CPU ".repeat(n)}`],
+    ["programs in a container", "posix", (n) => `docker ${"llama-server ".repeat(n)}`],
+    ["titles", "cmd", (n) => `${"start ".repeat(n)}llama-server`],
+    ["open brackets", "posix", (n) => `llama-server\n${"$(\n".repeat(n)}`],
+    ["open texts", "powershell", (n) => `llama-server\n${'@"\n'.repeat(n)}`],
+    ["open comments", "powershell", (n) => `llama-server\n${"<#\n".repeat(n)}`],
+    ["open names", "powershell", (n) => `llama-server\n${"${".repeat(n)}`],
+  ])("is read in linear time among many %s", (_, shell, textOf) => {
+    const times = growth(textOf, (text) => void checkCommands(commandsOf(text, shell)), 20_000);
+    expect(times).toBeLessThan(4);
+  });
+
+  it("does not become long because lists hold lists, or a shell's text many commands", () => {
+    const list = (name: string): string => `@(${`$${name},`.repeat(100)}'x')`;
+    const lists = `$c = ${list("d")}\n$b = ${list("c")}\n$a = ${list("b")}\n$z = @($a,$a)\nllama-server @z`;
+    const words = commandsOf(lists, "powershell").reduce((sum, command) => sum + command.words.length, 0);
+    expect(words).toBeLessThan(200_000);
+    const shell = `${"A=1 ".repeat(20_000)} sh -c '${"x\n".repeat(50_000)}llama-server -c 1'`;
+    const inner = commandsOf(shell, "posix");
+    expect(inner.reduce((sum, command) => sum + command.words.length, 0)).toBeLessThan(200_000);
+    expect(checkCommands(inner).map((command) => command.arguments)).toEqual([["-c", "1"]]);
+  });
 });
+
+const numbered = (count: number, text: string): string =>
+  Array.from({ length: count }, (_, index) => text.replace("$", String(index))).join("");
