@@ -33,3 +33,11 @@ export const noByteToken = (byte: number): UserError =>
     say`The model's vocabulary has no token for the byte ${`0x${byte.toString(16).toUpperCase().padStart(2, "0")}`}.`,
     remedy(),
   );
+
+/** Tokens as long as texts, or one character written as a book: no real vocabulary is near the limit. */
+export const endlessVocabulary = (): UserError =>
+  new UserError(
+    "unsupported",
+    say`Counting with this model's vocabulary takes too long: its tokens are not those of a real model.`,
+    say`Choose another model file.`,
+  );

@@ -1,8 +1,9 @@
+import { endlessVocabulary } from "./brokenVocabulary";
 import { bpeTokenizer } from "./bpeTokenizer";
 import type { CompiledVocabulary } from "./compiledVocabulary";
 import { awayFromBroken } from "../preTokenizers/cuts";
 import { RwkvTokenizer } from "./rwkvTokenizer";
-import { SpecialPartition } from "./specialPartition";
+import { SpecialPartition, type Part } from "./specialPartition";
 import { isSpecial } from "./specialTokens";
 import { SpmTokenizer, spelledOut } from "./spm";
 import { TextGatherer, type TextPiece } from "./textGatherer";
@@ -42,7 +43,26 @@ export interface Kernel {
 
 export const tokenizerOf = (vocabulary: CompiledVocabulary): Kernel => new VocabularyKernel(vocabulary);
 
-const noCheck: Checkpoint = () => undefined;
+/** Steps for any text, and for each byte of it; the most that a real vocabulary took was 35 (blanks, Llama 2). */
+const freeSteps = 2 ** 24;
+const stepsPerByte = 256;
+
+/** Stops work that takes more steps than the text is worth. */
+class StepLimit {
+  private left = freeSteps;
+
+  constructor(private readonly checkpoint: Checkpoint | undefined) {}
+
+  allow(bytes: number): void {
+    this.left += bytes * stepsPerByte;
+  }
+
+  readonly check = (steps = 0): void => {
+    this.left -= steps;
+    if (this.left < 0) throw endlessVocabulary();
+    this.checkpoint?.();
+  };
+}
 
 const usualPartBytes = 1 << 20;
 /** Longer texts are not encoded as a whole. */
@@ -70,9 +90,11 @@ class VocabularyKernel implements Kernel {
 
   encode(text: TextPiece, options: TokenizeOptions = {}): Int32Array {
     const sink = new TokenSink();
-    const work = { check: options.checkpoint ?? noCheck, sink };
+    const limit = new StepLimit(options.checkpoint);
+    const work = { check: limit.check, sink };
     if (options.addSpecial) for (const id of this.before()) sink.push(id);
     this.parts(this.bytesOf(text), options, true, {
+      limit,
       token: (id) => sink.push(id),
       text: (tokenizer, bytes, start, end, after) => tokenizer.tokenize(bytes, start, end, after, work),
     });
@@ -99,7 +121,7 @@ class VocabularyKernel implements Kernel {
       // a token's text may go on behind what has been gathered
       for (let to = length - Math.max(1, partition.longest); to > 0;) {
         const cut = lastCut(bytes, 0, to);
-        if (cut <= 0 || !partition.crosses(bytes, cut, length)) return cut;
+        if (cut <= 0 || !partition.crosses(bytes, cut, length, counter.limit.check)) return cut;
         to = cut;
       }
       return -1;
@@ -113,11 +135,13 @@ class VocabularyKernel implements Kernel {
     const sound = bytes.sound || isWellFormed(bytes.bytes, 0, bytes.bytes.length);
     const tokenizer = sound ? this.tokenizers.wellFormed : this.tokenizers.broken();
     let follows = after;
-    this.partition(options).cut(bytes.bytes, 0, bytes.bytes.length, (token, start, end) => {
+    to.limit.allow(bytes.bytes.length);
+    const part: Part = (token, start, end) => {
       if (token >= 0) to.token(token);
       else to.text(tokenizer, bytes.bytes, start, end, follows);
       follows = token >= 0;
-    });
+    };
+    this.partition(options).cut(bytes.bytes, 0, bytes.bytes.length, part, to.limit.check);
     return follows;
   }
 
@@ -126,9 +150,11 @@ class VocabularyKernel implements Kernel {
   }
 
   private counter(options: TokenizeOptions): PartReceiver & { total: () => number } {
-    const work = { check: options.checkpoint ?? noCheck };
+    const limit = new StepLimit(options.checkpoint);
+    const work = { check: limit.check };
     let tokens = options.addSpecial ? this.before().length + this.after().length : 0;
     return {
+      limit,
       token: () => tokens++,
       text: (tokenizer, bytes, start, end, after) => {
         tokens += tokenizer.tokenize(bytes, start, end, after, work);
@@ -165,6 +191,7 @@ interface SoundBytes {
 }
 
 interface PartReceiver {
+  readonly limit: StepLimit;
   token(id: number): void;
   text(tokenizer: TextTokenizer, bytes: Uint8Array, start: number, end: number, after: boolean): void;
 }

@@ -1,7 +1,9 @@
 import { packedAt, packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteTrie } from "./byteTrie";
 import { noCut } from "../preTokenizers/cuts";
-import { piecesPerCheck, type TextTokenizer, type TokenWork } from "./tokenSink";
+import type { TextTokenizer, TokenWork } from "./tokenSink";
+
+const stepsPerCheck = 1 << 18;
 
 /** RWKV: always the longest token that fits, byte by byte. */
 export class RwkvTokenizer implements TextTokenizer {
@@ -21,12 +23,18 @@ export class RwkvTokenizer implements TextTokenizer {
   tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
     const { check, sink } = work;
     let tokens = 0;
+    let steps = 0;
     for (let at = start; at < end;) {
-      if (++tokens % piecesPerCheck === 0) check();
+      tokens++;
+      if (++steps > stepsPerCheck) {
+        check(steps);
+        steps = 0;
+      }
       let stop = at + 1;
       let id = this.unknown;
       let node = this.trie.child(0, bytes[at] as number);
       for (let i = at + 1; node >= 0; i++) {
+        steps++;
         if (this.trie.value(node) >= 0) {
           id = this.trie.value(node);
           stop = i;
@@ -36,6 +44,7 @@ export class RwkvTokenizer implements TextTokenizer {
       sink?.push(id);
       at = stop;
     }
+    check(steps);
     return tokens;
   }
 }

@@ -2,6 +2,7 @@ import type { PackedStrings } from "../../model/tokenizerSpec";
 import type { SpecialTokens } from "./compiledVocabulary";
 import { ByteTrie } from "./byteTrie";
 import { attribute } from "./specialTokens";
+import type { Checkpoint } from "./tokenSink";
 
 /** A part of a text: a special token, or plain text between two (`token` -1). */
 export type Part = (token: number, start: number, end: number) => void;
@@ -48,26 +49,35 @@ export class SpecialPartition {
     this.strips = indexes.some((index) => ((specials.attributes[index] as number) & strip) !== 0);
   }
 
-  cut(bytes: Uint8Array, start: number, end: number, part: Part): void {
+  cut(bytes: Uint8Array, start: number, end: number, part: Part, check: Checkpoint): void {
     if (this.longest === 0) {
       if (end > start) part(-1, start, end);
-    } else if (this.strips) this.play(bytes, start, end, part);
-    else this.scan(bytes, start, end, part);
+    } else if (this.strips) this.play(bytes, start, end, part, check);
+    else this.scan(bytes, start, end, part, check);
   }
 
   /** Whether a token's text starts before `at` and ends after it. */
-  crosses(bytes: Uint8Array, at: number, end: number): boolean {
+  crosses(bytes: Uint8Array, at: number, end: number, check: Checkpoint): boolean {
+    this.walked = 0;
     for (let from = Math.max(0, at - this.longest); from < at; from++) {
       if (from + this.longestAt(bytes, from, end).length > at) return true;
+      if (this.walked > walkedPerCheck) this.tell(check);
     }
+    this.tell(check);
     return false;
+  }
+
+  private tell(check: Checkpoint): void {
+    check(this.walked);
+    this.walked = 0;
   }
 
   get eatsBlanks(): boolean {
     return this.strips;
   }
 
-  private scan(bytes: Uint8Array, start: number, end: number, part: Part): void {
+  private scan(bytes: Uint8Array, start: number, end: number, part: Part, check: Checkpoint): void {
+    this.walked = 0;
     const { beginnings } = this;
     let plain = start;
     // plain text at the ends of overlapping tokens belongs to the text around them
@@ -79,11 +89,13 @@ export class SpecialPartition {
     };
     for (let at = this.candidate(bytes, start, end); at < end; at = this.candidate(bytes, at + 1, end)) {
       const first = this.longestAt(bytes, at, end);
+      if (this.walked > walkedPerCheck) this.tell(check);
       if (first.length === 0) continue;
       let stop = at + first.length;
       const index = first.token;
       let overlapping = false;
       for (let inside = at + 1; inside < stop; inside++) {
+        if (this.walked > walkedPerCheck) this.tell(check);
         if (beginnings[((bytes[inside] as number) << 8) | (bytes[inside + 1] ?? 0)] === 0) continue;
         const reach = inside + this.longestAt(bytes, inside, end).length;
         if (reach > stop) {
@@ -91,7 +103,8 @@ export class SpecialPartition {
           overlapping = true;
         }
       }
-      if (overlapping) this.play(bytes, at, stop, token);
+      this.tell(check);
+      if (overlapping) this.play(bytes, at, stop, token, check);
       else token(this.specials.ids[index] as number, at, stop);
       at = stop - 1;
     }
@@ -132,12 +145,15 @@ export class SpecialPartition {
   }
 
   private readonly found = { token: -1, length: 0 };
+  /** Bytes that were compared since the last checkpoint. */
+  private walked = 0;
 
   private longestAt(bytes: Uint8Array, at: number, end: number): { token: number; length: number } {
     const { trie, found } = this;
     found.length = 0;
     let node = 0;
-    for (let i = at; i < end; i++) {
+    let i = at;
+    for (; i < end; i++) {
       node = trie.child(node, bytes[i] as number);
       if (node < 0) break;
       const token = trie.value(node);
@@ -146,12 +162,14 @@ export class SpecialPartition {
         found.length = i + 1 - at;
       }
     }
+    this.walked += i - at;
     return found;
   }
 
-  private play(bytes: Uint8Array, start: number, end: number, part: Part): void {
+  private play(bytes: Uint8Array, start: number, end: number, part: Part, check: Checkpoint): void {
     let parts: Piece[] = end > start ? [{ token: -1, start, end }] : [];
-    for (const id of this.present(bytes, start, end)) {
+    for (const id of this.present(bytes, start, end, check)) {
+      check(end - start);
       parts = parts.flatMap((piece) => (piece.token < 0 ? this.cutOne(bytes, piece, id) : [piece]));
     }
     for (const piece of parts) {
@@ -160,15 +178,18 @@ export class SpecialPartition {
   }
 
   /** Tokens that occur in a range, longest first, then by id. */
-  private present(bytes: Uint8Array, start: number, end: number): number[] {
+  private present(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number[] {
     const ids = new Set<number>();
     for (let at = start; at < end; at++) {
       let node = 0;
-      for (let i = at; i < end; i++) {
+      let i = at;
+      for (; i < end; i++) {
         node = this.trie.child(node, bytes[i] as number);
         if (node < 0) break;
         if (this.trie.value(node) >= 0) ids.add(this.trie.value(node));
       }
+      this.walked += i - at;
+      if (this.walked > walkedPerCheck) this.tell(check);
     }
     return [...ids].sort((a, b) => this.lengthOf(b) - this.lengthOf(a) || a - b);
   }
@@ -211,6 +232,8 @@ export class SpecialPartition {
     return true;
   }
 }
+
+const walkedPerCheck = 1 << 20;
 
 interface Piece {
   readonly token: number;

@@ -112,6 +112,7 @@ const idRange = 1 << 21;
 /** Symbols up to this many are merged by scanning for the best pair. */
 const shortPiece = 48;
 const mergesPerCheck = 1 << 16;
+const hashedPerCheck = 1 << 18;
 const blankAsEscape = [0xe2, 0x96, 0x81];
 
 /** SentencePiece's greedy merging: the neighbouring symbols whose text is the best token, until none is. */
@@ -124,6 +125,8 @@ export class SpmTokenizer implements TextTokenizer {
   readonly lastCut: LastCut;
   /** Where symbols start, and what the pair of each with its right neighbour makes (-1: no token). */
   private starts = new Int32Array(256);
+  /** Bytes that were read since the last checkpoint to find tokens. */
+  private hashed = 0;
   private pairs = new Int32Array(256);
   private next = new Int32Array(0);
   private previous = new Int32Array(0);
@@ -169,6 +172,11 @@ export class SpmTokenizer implements TextTokenizer {
     return { ...text, start: 0 };
   }
 
+  private tell(check: Checkpoint): void {
+    check(this.hashed);
+    this.hashed = 0;
+  }
+
   private symbolStart(index: number): number {
     return this.starts[index] as number;
   }
@@ -193,6 +201,7 @@ export class SpmTokenizer implements TextTokenizer {
     let tokens = 0;
     for (let i = 0; i < symbols; i++)
       tokens += this.emit(bytes, this.symbolStart(i), this.symbolStart(i + 1), sink);
+    if (this.hashed > hashedPerCheck) this.tell(check);
     return tokens;
   }
 
@@ -209,6 +218,7 @@ export class SpmTokenizer implements TextTokenizer {
 
   private tokenOf(bytes: Uint8Array, start: number, end: number): number {
     if (end - start > this.longestToken) return -1;
+    this.hashed += end - start;
     return this.strings.find(bytes, start, end, hashBytes(bytes, start, end, hashSeed));
   }
 
@@ -304,7 +314,7 @@ export class SpmTokenizer implements TextTokenizer {
       }
       const before = previous[at] as number;
       if (before >= 0) offer(before, at);
-      if (++merges % mergesPerCheck === 0) check();
+      if (++merges % mergesPerCheck === 0 || this.hashed > hashedPerCheck) this.tell(check);
     }
     let length = 0;
     const end = starts[count] as number;

@@ -37,8 +37,8 @@ export interface TextTokenizer {
   tokenize(bytes: Uint8Array, start: number, end: number, afterSpecial: boolean, work: TokenWork): number;
 }
 
-/** Called now and then during long work; throws to stop it. */
-export type Checkpoint = () => void;
+/** Called now and then during long work, with the steps it took where a vocabulary decides how many; throws to stop it. */
+export type Checkpoint = (steps?: number) => void;
 
 /** Pieces between two checkpoints: a few milliseconds of work. */
 export const piecesPerCheck = 8192;

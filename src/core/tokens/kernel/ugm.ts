@@ -1,5 +1,5 @@
 import { packedCount } from "../../model/tokenizerSpec";
-import { broken } from "./brokenVocabulary";
+import { broken, endlessVocabulary } from "./brokenVocabulary";
 import { ByteTrie } from "./byteTrie";
 import type { TokenTables } from "./compiledVocabulary";
 import { noCut } from "../preTokenizers/cuts";
@@ -15,7 +15,9 @@ export interface UgmRules {
 
 const blankAsEscape = [0xe2, 0x96, 0x81];
 const replacementCharacter = [0xef, 0xbf, 0xbd];
-const charactersPerCheck = 1 << 16;
+const stepsPerCheck = 1 << 18;
+/** Bytes that one of the text becomes at most, besides some; a character of NFKC becomes eleven times as long. */
+const longestNormal = 32;
 
 /** Unigram (T5): normalizes by the model's character map, then takes the segmentation with the best sum of scores. */
 export class UgmTokenizer implements TextTokenizer {
@@ -65,21 +67,25 @@ export class UgmTokenizer implements TextTokenizer {
   }
 
   private segment(bytes: Uint8Array, start: number, end: number, check: Checkpoint): number[] {
-    this.normalize(bytes, start, end);
+    this.normalize(bytes, start, end, check);
     const { text, length } = this;
     const { unknown } = this.rules;
     const best = new Float64Array(length + 1).fill(-Number.MAX_VALUE);
     const token = new Int32Array(length + 1).fill(unknown);
     const from = new Int32Array(length + 1);
     best[0] = 0;
-    let characters = 0;
+    let steps = 0;
     for (let at = 0; at < length;) {
-      if (++characters % charactersPerCheck === 0) check();
+      if (++steps > stepsPerCheck) {
+        check(steps);
+        steps = 0;
+      }
       const width = Math.min(utf8Width(text[at] as number), length - at);
       const soFar = best[at] as number;
       let whole = false;
       let node = this.tokens.child(0, text[at] as number);
       for (let stop = at + 1; stop <= length && node >= 0; stop++) {
+        steps++;
         const id = this.tokens.value(node);
         if (id >= 0) {
           if (stop - at === width) whole = true;
@@ -103,6 +109,7 @@ export class UgmTokenizer implements TextTokenizer {
       }
       at += width;
     }
+    check(steps);
     return this.backtrack(token, from);
   }
 
@@ -120,7 +127,7 @@ export class UgmTokenizer implements TextTokenizer {
     return ids.reverse();
   }
 
-  private normalize(bytes: Uint8Array, start: number, end: number): void {
+  private normalize(bytes: Uint8Array, start: number, end: number, check: Checkpoint): void {
     const { addSpacePrefix, removeExtraWhitespaces } = this.rules;
     this.length = 0;
     let prepended = false;
@@ -151,7 +158,11 @@ export class UgmTokenizer implements TextTokenizer {
         continue;
       }
       const mapped = this.charsmap?.match(bytes, at, end);
+      if (mapped && mapped.walked > stepsPerCheck) check(mapped.walked);
       if (mapped && mapped.consumed > 0) {
+        if (this.length + mapped.end - mapped.start > longestNormal * (end - start) + stepsPerCheck) {
+          throw endlessVocabulary();
+        }
         take(mapped.bytes, mapped.start, mapped.end);
         at += mapped.consumed;
         continue;
@@ -190,6 +201,8 @@ export class UgmTokenizer implements TextTokenizer {
 
 interface MappedPrefix {
   consumed: number;
+  /** Bytes that were looked at. */
+  walked: number;
   /** Where the replacement is in `bytes`. */
   start: number;
   end: number;
@@ -211,7 +224,7 @@ class Charsmap {
     this.nodes = new DataView(map.buffer, map.byteOffset + 4, size);
     this.nodeCount = size >>> 2;
     this.replacements = map.subarray(4 + size);
-    this.found = { consumed: 0, start: 0, end: 0, bytes: this.replacements };
+    this.found = { consumed: 0, walked: 0, start: 0, end: 0, bytes: this.replacements };
   }
 
   /** The longest prefix that is replaced; `consumed` is 0 where none is. */
@@ -219,7 +232,8 @@ class Charsmap {
     const { found } = this;
     found.consumed = 0;
     let node = this.base(this.node(0));
-    for (let at = start; at < end; at++) {
+    let at = start;
+    for (; at < end; at++) {
       const byte = bytes[at] as number;
       if (byte === 0) break;
       node ^= byte;
@@ -231,6 +245,7 @@ class Charsmap {
         found.start = this.node(node) & 0x7fffffff;
       }
     }
+    found.walked = at - start;
     if (found.consumed > 0) found.end = this.endOfReplacement(found.start);
     return found;
   }

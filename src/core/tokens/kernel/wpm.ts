@@ -1,5 +1,6 @@
 import { packedCount, type PackedStrings } from "../../model/tokenizerSpec";
 import { ByteStrings, hashBytes } from "./byteStrings";
+import { ByteTrie } from "./byteTrie";
 import { duplicateToken } from "./brokenVocabulary";
 import { beforeBlanks } from "../preTokenizers/cuts";
 import {
@@ -27,13 +28,15 @@ export interface WpmRules {
   readonly unknown: number;
 }
 
+const stepsPerCheck = 1 << 18;
+/** Shorter ones need not be told of. */
+const longWord = 1 << 12;
 const phantomSpace = [0xe2, 0x96, 0x81];
 
 /** WordPiece (BERT): words at white space and punctuation, each covered from the left by the longest tokens. */
 export class WpmTokenizer implements TextTokenizer {
   readonly lastCut = beforeBlanks;
-  private readonly strings: ByteStrings;
-  private readonly longest: number;
+  private readonly trie = new ByteTrie();
   private word = new Uint8Array(256);
   private length = 0;
 
@@ -42,23 +45,19 @@ export class WpmTokenizer implements TextTokenizer {
     private readonly rules: WpmRules,
   ) {
     const count = packedCount(tokens);
-    this.strings = new ByteStrings(count, tokens.bytes.length);
-    let longest = 0;
+    const strings = new ByteStrings(count, tokens.bytes.length);
     for (let id = 0; id < count; id++) {
-      const start = tokens.starts[id] as number;
-      const end = tokens.ends[id] as number;
-      const text = tokens.bytes.subarray(start, end);
+      const text = tokens.bytes.subarray(tokens.starts[id] as number, tokens.ends[id] as number);
       const hash = hashBytes(text, 0, text.length);
-      if (this.strings.findOrAdd(text, 0, text.length, hash) !== id) throw duplicateToken(text);
-      longest = Math.max(longest, text.length);
+      if (strings.findOrAdd(text, 0, text.length, hash) !== id) throw duplicateToken(text);
+      this.trie.insert(text, 0, text.length, id);
     }
-    this.longest = longest;
   }
 
   tokenize(bytes: Uint8Array, start: number, end: number, _after: boolean, work: TokenWork): number {
     const { check, sink } = work;
     let tokens = 0;
-    this.words(bytes, start, end, check, () => (tokens += this.cover(sink)));
+    this.words(bytes, start, end, check, () => (tokens += this.cover(sink, check)));
     return tokens;
   }
 
@@ -106,17 +105,26 @@ export class WpmTokenizer implements TextTokenizer {
   }
 
   /** Tokens of the current word; the unknown token alone where some part is covered by none. */
-  private cover(sink: TokenSink | undefined): number {
-    const { word, length } = this;
+  private cover(sink: TokenSink | undefined, check: Checkpoint): number {
+    const { word, length, trie } = this;
+    let steps = 0;
     const before = sink?.length ?? 0;
     let tokens = 0;
     for (let at = 0; at < length;) {
-      let stop = Math.min(length, at + this.longest + 1);
+      let stop = at;
       let id = -1;
-      while (stop > at) {
-        id = this.strings.find(word, at, stop, hashBytes(word, at, stop));
-        if (id >= 0) break;
-        stop--;
+      for (let node = 0, i = at; i < length; i++) {
+        steps++;
+        node = trie.child(node, word[i] as number);
+        if (node < 0) break;
+        const found = trie.value(node);
+        if (found < 0) continue;
+        id = found;
+        stop = i + 1;
+      }
+      if (steps > stepsPerCheck) {
+        check(steps);
+        steps = 0;
       }
       if (id < 0) {
         sink?.truncate(before);
@@ -127,6 +135,7 @@ export class WpmTokenizer implements TextTokenizer {
       tokens++;
       at = stop;
     }
+    if (length > longWord) check(steps);
     return tokens;
   }
 }
