@@ -1,4 +1,3 @@
-import { open } from "node:fs/promises";
 import { buildNumber } from "../core/launch/builds";
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import type { LaunchOptions } from "../core/launch/launchOptions";
@@ -19,6 +18,7 @@ import { UserError } from "../core/userError";
 import type { FitProbe } from "../node/machine/fitProbe";
 import { readGgufHeader } from "../node/gguf/ggufModelSource";
 import { findLlamaProgram } from "../node/machine/llamaPrograms";
+import { textOfRegular } from "../node/reading/regularFile";
 import { inTime } from "../node/waiting/within";
 
 /** What a budget is made from besides the model. */
@@ -156,15 +156,11 @@ const logBeginning = 4 * 2 ** 20;
 
 async function logged(file: string | undefined): Promise<readonly LoggedBudget[] | undefined> {
   if (file === undefined) return undefined;
-  const handle = await open(file, "r").catch(() => undefined);
-  if (handle === undefined) return undefined;
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(logBeginning), 0, logBeginning, 0);
-    const { explainLog } = await import("../core/logs/explainLog");
-    return loggedBudget(explainLog(buffer.toString("utf8", 0, bytesRead)).facts);
-  } finally {
-    await handle.close();
-  }
+  const reading = { most: logBeginning, part: "start" } as const;
+  const text = await textOfRegular(file, reading).catch(() => undefined);
+  if (text === undefined) return undefined;
+  const { explainLog } = await import("../core/logs/explainLog");
+  return loggedBudget(explainLog(text).facts);
 }
 
 async function projectorAt(file: string | undefined, signal: AbortSignal): Promise<Projector | undefined> {

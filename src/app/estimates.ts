@@ -199,6 +199,7 @@ export class Estimates {
     return {
       exclude: [...settings.filesExclude, ...settings.exclude],
       useIgnoreFiles: settings.useIgnoreFiles,
+      followLinks: settings.followLinks,
       maxFileBytes: settings.maxFileBytes,
       maxFiles: settings.maxFiles,
       workspaceFolders: this.host.workspaceFolders(),

@@ -1,9 +1,11 @@
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { parseHistoryLine } from "../core/history/historyRecord";
 import type { HistoryRecord } from "../core/history/historyRecord";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
+import { appendFlags, textOfRegular, UnreadableError } from "../node/reading/regularFile";
+import { errorCode } from "../node/waiting/within";
 
 export interface HistoryContent {
   /** In the order they were written. */
@@ -33,9 +35,11 @@ export class HistoryStore {
 
   async append(record: HistoryRecord): Promise<void> {
     await mkdir(path.dirname(this.#file), { recursive: true });
-    const handle = await open(this.#file, "a+", 0o600);
+    const handle = await open(this.#file, appendFlags, 0o600);
     try {
-      const { size } = await handle.stat();
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw unwritable(this.#file);
+      const { size } = stats;
       const torn = size > 0 && (await lastByte(handle, size)) !== 10;
       const line = Buffer.from(`${torn ? "\n" : ""}${JSON.stringify(record)}\n`, "utf8");
       const { bytesWritten } = await handle.write(line);
@@ -49,19 +53,21 @@ export class HistoryStore {
   }
 
   async read(signal: AbortSignal): Promise<HistoryContent> {
-    const size = await stat(this.#file).then(
-      (s) => s.size,
-      () => undefined,
-    );
-    if (size === undefined) return { records: [], newer: 0, broken: 0 };
-    if (size > maxBytes) {
+    let text: string;
+    try {
+      text = await textOfRegular(this.#file, { most: maxBytes, signal });
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (errorCode(cause) === "ENOENT") return { records: [], newer: 0, broken: 0 };
+      if (!(cause instanceof UnreadableError)) throw cause;
       throw new UserError(
         "tooLarge",
-        say`The history ${this.#file} is larger than ${bytes(maxBytes)}.`,
+        cause.code === "TOO_LARGE"
+          ? say`The history ${this.#file} is larger than ${bytes(maxBytes)}.`
+          : say`The history ${this.#file} is not a file.`,
         say`Move it away; a new one will be created.`,
       );
     }
-    const text = await readFile(this.#file, { encoding: "utf8", signal });
     const lines = text
       .split("\n")
       .filter((line) => line.trim() !== "")
@@ -96,3 +102,10 @@ function full(file: string, cause?: unknown): UserError {
     { cause },
   );
 }
+
+const unwritable = (file: string): UserError =>
+  new UserError(
+    "outsideFailed",
+    say`The history ${file} is not a file.`,
+    say`Move it away; a new one will be created.`,
+  );

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { open, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { compareWithBaseline, type BaselineComparison } from "../core/history/baseline";
 import { historyAs, type HistoryFormat } from "../core/history/exportHistory";
@@ -11,6 +11,7 @@ import { importCurves } from "../core/history/importCurves";
 import type { CurveKey } from "../core/prefill/depthCurve";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
+import { readRegular, UnreadableError } from "../node/reading/regularFile";
 import type { HistoryStore } from "./historyStore";
 
 /** Outputs of benches are far smaller. */
@@ -112,21 +113,19 @@ async function readText(
   file: string,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly modifiedAt: number }> {
-  const handle = await open(file, "r").catch((cause: unknown) => {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Choose another file.`, { cause });
-  });
   try {
-    const { size, mtimeMs } = await handle.stat();
-    if (size > maxImportBytes) {
+    const text = decoded(await readRegular(file, { most: maxImportBytes, pipes: true, signal }));
+    return { text, modifiedAt: (await stat(file)).mtimeMs };
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof UnreadableError && cause.code === "TOO_LARGE") {
       throw new UserError(
         "tooLarge",
         say`${file} is larger than ${bytes(maxImportBytes)}, which no benchmark output is.`,
         say`Choose the output of a benchmark.`,
       );
     }
-    return { text: decoded(await handle.readFile({ signal })), modifiedAt: mtimeMs };
-  } finally {
-    await handle.close();
+    throw new UserError("notFound", say`${file} cannot be read.`, say`Choose another file.`, { cause });
   }
 }
 

@@ -22,6 +22,7 @@ export interface Settings {
   readonly probeSeconds: number;
   readonly exclude: readonly string[];
   readonly useIgnoreFiles: boolean;
+  readonly followLinks: boolean;
   readonly maxFileBytes: number;
   readonly maxFiles: number;
   readonly packTemplate: PackTemplate["format"];

@@ -4,14 +4,14 @@ import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
 import { textOf } from "./textFile";
 
-export const addExplainLog: CliCommand = (program) => {
+export const addExplainLog: CliCommand = (program, { signal }) => {
   program
     .command("explain-log")
     .description("facts and failures of a llama.cpp log, with cause and remedy")
     .argument("<file>", "the log")
     .option("--json", "one JSON document on stdout")
     .action(async (file: string, options: { json?: true }) => {
-      const explained = explainLog(await textOf(file));
+      const explained = explainLog(await textOf(file, signal));
       if (options.json) printJson(explained);
       else printLines(eventLines(explained));
     });

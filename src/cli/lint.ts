@@ -25,7 +25,7 @@ export const addLint: CliCommand = (program, context) => {
     .argument("<file>", "FILE.ini")
     .option("--json", "one JSON document on stdout")
     .action(async (file: string, options: { json?: true }) => {
-      const bytes = await bytesOf(file);
+      const bytes = await bytesOf(file, context.signal);
       const folder = path.dirname(file);
       const { models } = readPreset(new TextDecoder().decode(bytes));
       const headers = await readModels(models, folder, context.signal);

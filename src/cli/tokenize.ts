@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
-import { say } from "../core/text";
-import { UserError } from "../core/userError";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
+import { bytesOf } from "./textFile";
 import { openVocabulary } from "./vocabulary";
 
 interface TokenizeFlags {
@@ -25,7 +23,7 @@ export const addTokenize: CliCommand = (program, { signal }) => {
     .option("--parse-special", "treat the text of special tokens as those tokens")
     .option("--json", "one JSON document on stdout")
     .action(async (file: string | undefined, flags: TokenizeFlags) => {
-      const input = await bytesOf(file);
+      const input = file === undefined ? await buffer(process.stdin) : await bytesOf(file, signal);
       const tokenizer = await openVocabulary(flags.model, signal);
       try {
         const ids = await tokenizer.encode(
@@ -41,12 +39,3 @@ export const addTokenize: CliCommand = (program, { signal }) => {
       }
     });
 };
-
-async function bytesOf(file: string | undefined): Promise<Uint8Array> {
-  if (file === undefined) return buffer(process.stdin);
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new UserError("notFound", say`${file} cannot be read.`, say`Specify an existing file.`, { cause });
-  }
-}

@@ -9,6 +9,7 @@ import { wholeNumber } from "./arguments";
 export interface WalkFlags {
   readonly exclude: readonly string[];
   readonly ignore: boolean;
+  readonly followLinks?: true;
   readonly maxFileBytes: number;
 }
 
@@ -17,6 +18,7 @@ export function withWalkOptions(command: Command): Command {
   return command
     .option("--exclude <glob>", "exclude files; can be repeated", collect, [])
     .option("--no-ignore", "include what .gitignore and .llamagaugeignore exclude")
+    .option("--follow-links", "include files outside of the given folders that links in them point to")
     .option("--max-file-bytes <n>", "skip larger files", wholeNumber, defaultWalkOptions.maxFileBytes);
 }
 
@@ -25,6 +27,7 @@ export function walkOptions(flags: WalkFlags): WalkOptions {
     ...defaultWalkOptions,
     exclude: flags.exclude,
     useIgnoreFiles: flags.ignore,
+    followLinks: flags.followLinks === true,
     maxFileBytes: flags.maxFileBytes,
     // as in an editor that has the current folder open: the same names, the same prompt
     workspaceFolders: [process.cwd()],

@@ -4,6 +4,8 @@ export interface FileRef {
   readonly label: string;
   readonly bytes: number;
   readonly mtimeMs: number;
+  /** What else changes when a file is written, also where size and time do not: its inode and time of change. */
+  readonly stamp?: string;
   /** The text stands in an editor and not on disk: size and time say nothing about it. */
   readonly unsaved?: true;
 }
@@ -17,6 +19,7 @@ export type SkipReason =
   | "notAFile" // FIFO, socket, device
   | "symlinkLoop"
   | "linked" // a linked folder is not entered; a linked file whose target is counted at its own place
+  | "linkedOutside" // a link to a file outside of the workspace and of what was chosen
   | "vanished"
   | "crashRisk" // counting it by the server could crash the server
   | "tooMany";
@@ -35,6 +38,8 @@ export interface WalkOptions {
   readonly exclude: readonly string[];
   /** .gitignore (nested, and those above the root up to the repository's), .git/info/exclude, .llamagaugeignore. */
   readonly useIgnoreFiles: boolean;
+  /** Also links that lead out of the workspace folders and the roots. */
+  readonly followLinks: boolean;
   readonly maxFileBytes: number;
   readonly maxFiles: number;
   /** Absolute paths. Labels and globs are relative to the innermost one that holds the root. */
@@ -44,6 +49,7 @@ export interface WalkOptions {
 export const defaultWalkOptions: WalkOptions = {
   exclude: [],
   useIgnoreFiles: true,
+  followLinks: false,
   maxFileBytes: 32 * 1024 * 1024,
   maxFiles: 200_000,
 };

@@ -58,6 +58,7 @@ const skipReasonTexts: Record<SkipReason, Text> = {
   notAFile: say`not a regular file`,
   linked: say`symbolic link, not followed`,
   symlinkLoop: say`symbolic link to a folder above it`,
+  linkedOutside: say`link to a file outside of the workspace`,
   vanished: say`deleted before it was counted`,
   crashRisk: say`a long run of characters may crash llama-server; choose the model's GGUF to count it`,
   tooMany: say`more files than the limit`,

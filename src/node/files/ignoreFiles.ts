@@ -1,4 +1,4 @@
-import { lstat, open, readFile, stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import path from "node:path";
 import {
   matchIgnoreFile,
@@ -6,6 +6,10 @@ import {
   type IgnoreFile,
   type IgnoreMatch,
 } from "../../core/files/ignoreRules";
+import { textOfRegular } from "../reading/regularFile";
+
+/** Names one path. */
+const linkText = { most: 64 * 1024 } as const;
 
 const ownIgnoreFile = ".llamagaugeignore";
 
@@ -124,10 +128,10 @@ async function repositoryLinks(folder: string, setup: IgnoreSetup): Promise<Link
 async function commonGitFolder(dotGit: string): Promise<string | undefined> {
   try {
     if ((await stat(dotGit)).isDirectory()) return dotGit;
-    const target = /^gitdir: (.*)/.exec(await readFile(dotGit, "utf8"))?.[1]?.trimEnd();
+    const target = /^gitdir: (.*)/.exec(await textOfRegular(dotGit, linkText))?.[1]?.trimEnd();
     if (target === undefined) return undefined;
     const own = path.resolve(path.dirname(dotGit), target);
-    const common = await readFile(path.join(own, "commondir"), "utf8").catch(() => ".");
+    const common = await textOfRegular(path.join(own, "commondir"), linkText).catch(() => ".");
     return path.resolve(own, common.trimEnd());
   } catch {
     return undefined;
@@ -142,14 +146,8 @@ function load(folder: string, name: string, setup: IgnoreSetup): Promise<IgnoreF
 /** An ignore file that cannot be read has no rules, as with git. */
 async function loadFile(file: string, origin: string): Promise<IgnoreFile | undefined> {
   try {
-    const handle = await open(file, "r");
-    try {
-      const buffer = Buffer.alloc(maxIgnoreFileBytes);
-      const { bytesRead } = await handle.read(buffer, 0, maxIgnoreFileBytes, 0);
-      return parseIgnoreFile(buffer.toString("utf8", 0, bytesRead), origin, ignoreCase);
-    } finally {
-      await handle.close();
-    }
+    const text = await textOfRegular(file, { most: maxIgnoreFileBytes, part: "start" });
+    return parseIgnoreFile(text, origin, ignoreCase);
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 import { open, type FileHandle } from "node:fs/promises";
 import type { FileText, FileRef } from "../../core/files/files";
 import { decodeFile, encodingOf, headBytes } from "../reading/decodeFile";
-import { openFlags, readDirectly, skip, unreadable } from "../reading/readDirectly";
+import { readDirectly, skip, unreadable } from "../reading/readDirectly";
+import { openFlags } from "../reading/regularFile";
 import { abortReason } from "../../core/signals";
 import { within } from "../waiting/within";
 import type { Pace } from "./pace";

@@ -43,6 +43,7 @@ export async function* walk(
     signal,
     explicit: new Set(chosen.map((root) => root.path)),
     realRoots: chosen.map((root) => root.real),
+    realFolders: await realPaths(options.workspaceFolders ?? []),
     linkTargets: new Set(),
     excludes: excludeGlobs(options.exclude, ignoreCase),
   };
@@ -76,6 +77,7 @@ interface Shared {
   readonly signal: AbortSignal;
   readonly explicit: ReadonlySet<string>;
   readonly realRoots: readonly string[];
+  readonly realFolders: readonly string[];
   readonly linkTargets: Set<string>;
   readonly excludes: (path: string) => string | undefined;
 }
@@ -106,6 +108,10 @@ async function chosenRoots(roots: readonly string[], signal: AbortSignal): Promi
     }
   }
   return Array.from(chosen.values());
+}
+
+async function realPaths(folders: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(folders.map((folder) => realpath(folder).catch(() => path.resolve(folder))));
 }
 
 /** What labels and globs are relative to. */
@@ -266,10 +272,11 @@ class RootWalk {
 
   /**
    * A linked folder is not entered: git does not, and what is in it would be counted twice or without end. A linked file
-   * is read as the editor opens it, once, unless its target lies in the walked tree and is met there.
+   * is read as the editor opens it, once, unless its target lies in the walked tree and is met there. One that leads out
+   * of the workspace would send what nobody chose: somebody else may have made the link.
    */
   private async linked(link: string): Promise<ListedFile> {
-    const { realRoots, linkTargets } = this.shared;
+    const { realRoots, realFolders, linkTargets, options } = this.shared;
     let target: string;
     let stats: Stats;
     try {
@@ -289,6 +296,9 @@ class RootWalk {
     if (linkTargets.has(target) || realRoots.some((root) => isWithin(target, root))) {
       return this.skip(link, "linked", false, target);
     }
+    if (!options.followLinks && !realFolders.some((folder) => isWithin(target, folder))) {
+      return this.skip(link, "linkedOutside", false, target);
+    }
     linkTargets.add(target);
     return this.file(link, stats);
   }
@@ -298,7 +308,13 @@ class RootWalk {
       return this.skip(file, "tooLarge", false, String(stats.size));
     return {
       kind: "file",
-      file: { path: file, label: this.base.label(file), bytes: stats.size, mtimeMs: stats.mtimeMs },
+      file: {
+        path: file,
+        label: this.base.label(file),
+        bytes: stats.size,
+        mtimeMs: stats.mtimeMs,
+        stamp: `${stats.ino} ${stats.ctimeMs}`,
+      },
     };
   }
 

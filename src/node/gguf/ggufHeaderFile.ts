@@ -1,18 +1,14 @@
-import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { openRegular } from "../reading/regularFile";
 import type { HeaderBytes } from "./headerBytes";
 
 const firstRead = 4 * 2 ** 20;
 
 export async function openFile(file: string, signal: AbortSignal): Promise<HeaderBytes> {
   signal.throwIfAborted();
-  const { size } = await stat(file).then((found) => {
-    if (found.isFile()) return found;
-    throw new UserError("invalidInput", say`${file} is not a file.`, say`Choose a GGUF file.`);
-  }, failed(file));
-  const handle = await open(file, "r").catch(failed(file));
+  const { handle, size } = await openRegular(file).catch(failed(file));
   return {
     fileBytes: size,
     first: async (wanted) => {
@@ -34,6 +30,9 @@ export async function openFile(file: string, signal: AbortSignal): Promise<Heade
 function failed(file: string): (error: unknown) => never {
   return (error) => {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "NOT_A_FILE" || code === "EISDIR" || code === "ENXIO") {
+      throw new UserError("invalidInput", say`${file} is not a file.`, say`Choose a GGUF file.`);
+    }
     if (code === "ENOENT" || code === "ENOTDIR") {
       throw new UserError(
         "notFound",

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import {
   cachedNames,
@@ -8,6 +8,7 @@ import {
 } from "../../core/servers/cachedRepositories";
 import { hubCacheFolder, thisHome, type HomeOf } from "./modelFinderPlaces";
 import { append } from "../../core/lists";
+import { textOfRegular } from "../reading/regularFile";
 
 /** More is no cache of models. */
 const maxRepositories = 2000;
@@ -59,8 +60,7 @@ async function snapshotOf(repository: string): Promise<string | undefined> {
   );
   for (const name of names.slice(0, 100)) {
     const file = path.join(refs, name);
-    const size = (await attempt(stat(file)))?.size ?? Infinity;
-    const text = size > 1000 ? undefined : await attempt(readFile(file, "utf8"));
+    const text = await attempt(textOfRegular(file, { most: 1000 }));
     const commit = text?.split("\n", 1)[0] ?? "";
     if (/^[0-9a-f]{40}$/i.test(commit)) return path.join(repository, "snapshots", commit);
   }

@@ -1,10 +1,14 @@
-import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { thisHome, usualModelPlaces, type ModelPlace } from "./modelFinderPlaces";
 import { quantisationOfName, readGgufHead } from "./modelFinderQuantisation";
 import { within } from "../waiting/within";
 import { append } from "../../core/lists";
+import { textOfRegular } from "../reading/regularFile";
 import { Wire } from "../../core/wire";
+
+/** Of ollama: a list of a few blobs. */
+const maxManifestBytes = 2 ** 20;
 
 /** A model on this machine; `path` is its first part, `bytes` those of all parts. */
 export interface FoundModel {
@@ -102,7 +106,9 @@ class Search {
   async ollama({ folder, place }: ModelPlace): Promise<void> {
     const manifests = path.join(folder, "manifests");
     for (const file of await this.filesBelow(manifests, 5)) {
-      const layers = ollamaLayers((await this.attempt(() => readFile(file, "utf8"))) ?? "");
+      const layers = ollamaLayers(
+        (await this.attempt(() => textOfRegular(file, { most: maxManifestBytes }))) ?? "",
+      );
       for (const { kind, digest } of layers) {
         const blob = path.join(folder, "blobs", digest.replace(":", "-"));
         this.candidates.push({

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { openRegular } from "../reading/regularFile";
 
 /** llama.cpp's `llama_ftype` (llama.h), the values of `general.file_type`. */
 const fileTypes: Readonly<Record<number, string>> = {
@@ -55,7 +55,7 @@ export function quantisationOfName(name: string): string | undefined {
 export async function readGgufHead(
   file: string,
 ): Promise<{ readonly isGguf: boolean; readonly quantisation?: string }> {
-  const handle = await open(file, "r");
+  const { handle } = await openRegular(file);
   try {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0);
     const head = buffer.subarray(0, bytesRead);

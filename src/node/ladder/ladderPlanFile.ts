@@ -1,8 +1,8 @@
-import { readFile, stat } from "node:fs/promises";
 import { parsePlan } from "../../core/ladder/plan/parsePlan";
 import type { LadderPlan } from "../../core/ladder/plan/plan";
 import { bytes, say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { textOfRegular, UnreadableError } from "../reading/regularFile";
 
 const maxBytes = 2 ** 18;
 
@@ -10,17 +10,16 @@ const maxBytes = 2 ** 18;
 export async function readPlanFile(file: string, signal: AbortSignal): Promise<LadderPlan> {
   let text: string;
   try {
-    const { size } = await stat(file);
-    if (size > maxBytes) {
+    text = await textOfRegular(file, { most: maxBytes, pipes: true, signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof UnreadableError && cause.code === "TOO_LARGE") {
       throw new UserError(
         "tooLarge",
         say`The plan ${file} is larger than ${bytes(maxBytes)}.`,
         say`Specify a ladder plan.`,
       );
     }
-    text = await readFile(file, { encoding: "utf8", signal });
-  } catch (cause) {
-    if (cause instanceof UserError || signal.aborted) throw cause;
     throw new UserError("notFound", say`The plan ${file} cannot be read.`, say`Specify an existing file.`, {
       cause,
     });

@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import type { RungPrompt } from "../../core/ladder/prompt/compose";
 import { checkConstraints } from "../../core/ladder/prompt/constraints";
 import { readAnswer, withoutThinking } from "../../core/ladder/score/readAnswer";
@@ -12,6 +11,7 @@ import { AnswerFailed, type Answer, type LadderServer } from "./ladderServer";
 import { watchStepMemory } from "./ladderMemory";
 import type { ServerProcess } from "./ladderSetup";
 import { startMonitor } from "../monitor/monitor";
+import { textOfRegular } from "../reading/regularFile";
 
 export interface StepSetup {
   readonly server: LadderServer;
@@ -223,9 +223,7 @@ const tailLines = 30;
 /** The end of the server's log, where the user named it. */
 async function lastLines(file: string): Promise<readonly string[] | undefined> {
   try {
-    const { size } = await stat(file);
-    if (size > 2 ** 30) return undefined;
-    const text = (await readFile(file, "utf8")).slice(-tailBytes);
+    const text = await textOfRegular(file, { most: tailBytes, part: "end" });
     return text.split("\n").filter(Boolean).slice(-tailLines);
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import {
   parseLadderLine,
@@ -8,6 +8,8 @@ import {
 } from "../../core/ladder/score/record";
 import { bytes, say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { appendFlags, textOfRegular, UnreadableError } from "../reading/regularFile";
+import { errorCode } from "../waiting/within";
 
 export interface StoredLadder {
   readonly header: LadderHeader;
@@ -28,19 +30,19 @@ export class LadderStore {
 
   /** undefined where nothing was stored yet. */
   async read(signal: AbortSignal): Promise<StoredLadder | undefined> {
-    const size = await stat(this.file).then(
-      (s) => s.size,
-      () => 0,
-    );
-    if (size === 0) return undefined;
-    if (size > maxBytes) {
+    const text = await textOfRegular(this.file, { most: maxBytes, signal }).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      if (errorCode(cause) === "ENOENT" || errorCode(cause) === "ENOTDIR") return "";
       throw new UserError(
         "tooLarge",
-        say`The record ${this.file} is larger than ${bytes(maxBytes)}.`,
+        cause instanceof UnreadableError && cause.code === "TOO_LARGE"
+          ? say`The record ${this.file} is larger than ${bytes(maxBytes)}.`
+          : say`The record ${this.file} cannot be read.`,
         say`Choose another folder.`,
+        { cause },
       );
-    }
-    const text = await readFile(this.file, { encoding: "utf8", signal });
+    });
+    if (text === "") return undefined;
     const lines = text.split("\n").filter((line) => line.trim() !== "");
     const read = lines.map(parseLadderLine);
     const header = read.find((line) => line?.kind === "ladder");
@@ -63,9 +65,11 @@ export class LadderStore {
   async append(line: LadderLine): Promise<void> {
     try {
       await mkdir(this.folder, { recursive: true });
-      const handle = await open(this.file, "a+", 0o600);
+      const handle = await open(this.file, appendFlags, 0o600);
       try {
-        const { size } = await handle.stat();
+        const stats = await handle.stat();
+        if (!stats.isFile()) throw notStored(this.file, new UnreadableError(this.file, "NOT_A_FILE"));
+        const { size } = stats;
         const torn = size > 0 && !(await endsWithNewline(handle, size));
         const data = Buffer.from(`${torn ? "\n" : ""}${JSON.stringify(line)}\n`, "utf8");
         const { bytesWritten } = await handle.write(data);

@@ -1,9 +1,10 @@
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import path from "node:path";
 import type { Readiness } from "../../core/servers/startPlan";
 import { UserError } from "../../core/userError";
 import { HttpLlamaServer } from "./llamaServer";
+import { textOfRegular } from "../reading/regularFile";
 import { errorCode } from "../waiting/within";
 
 /** Between two questions to a server that is still loading. */
@@ -117,16 +118,7 @@ export async function newLogFile(file: string): Promise<string> {
 /** The end of a log file; empty where there is none. */
 export async function logTail(file: string): Promise<string> {
   try {
-    const handle = await open(file, "r");
-    try {
-      const { size } = await handle.stat();
-      const start = Math.max(0, size - tailBytes);
-      const buffer = Buffer.alloc(Math.min(size, tailBytes));
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-      return buffer.toString("utf8", 0, bytesRead);
-    } finally {
-      await handle.close();
-    }
+    return await textOfRegular(file, { most: tailBytes, part: "end" });
   } catch {
     return "";
   }

@@ -1,9 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { parseArguments } from "../../core/launch/commandLine";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import { configOptions, type SystemConfig } from "../../core/preset/systemConfig";
 import { thisHome, type HomeOf } from "../gguf/modelFinderPlaces";
+import { textOfRegular } from "../reading/regularFile";
 
 const maxBytes = 2 ** 20;
 
@@ -27,7 +27,7 @@ export async function systemOptions(home: HomeOf = thisHome(), root = ""): Promi
   for (const file of configFiles(home)) {
     try {
       const there = root + file;
-      if ((await stat(there)).size <= maxBytes) configs.push({ file, text: await readFile(there, "utf8") });
+      configs.push({ file, text: await textOfRegular(there, { most: maxBytes }) });
     } catch {
       // most people have none
     }

@@ -1,12 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { FileRef, SkippedFile, SkipReason } from "../../core/files/files";
 import { encodingOf, headBytes } from "./decodeFile";
 import { errorCode } from "../waiting/within";
-
-/** Windows has no such flag. */
-const nonBlocking = (constants as { readonly O_NONBLOCK?: number }).O_NONBLOCK ?? 0;
-/** Opening a FIFO would wait for a writer; the entry may have been replaced by one since it was listed. */
-export const openFlags = constants.O_RDONLY | nonBlocking;
+import { openFlags } from "./regularFile";
 
 export type DirectRead =
   | { readonly kind: "read"; readonly bytes: Buffer }

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { appendFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -7,10 +6,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { CountCache, KeptFile, KeptText, KnownText } from "../../core/tokens/keptCount";
 import type { FileRef } from "../../core/files/files";
 import { readLine, writeLine, type CacheLine } from "./countCacheLines";
+import { openRegular, UnreadableError } from "../reading/regularFile";
 import { keyOf } from "./textKey";
 
 /** Of the format below. Other versions are ignored and written anew. */
-const version = 2;
+const version = 3;
 const header = JSON.stringify({ llamaGaugeCounts: version });
 const suffix = ".counts";
 /** Tokenizers whose counts are kept; the least recently used go first. */
@@ -18,6 +18,8 @@ const keptTokenizers = 8;
 /** Files whose counts are kept for one tokenizer; about 600 bytes each. */
 const mostFiles = 100_000;
 const mostPrompts = 200;
+/** Three times as much as that many take. */
+const mostBytes = 256 * 2 ** 20;
 /** Texts of one size that are compared with a file; the last ones. */
 const mostOfOneSize = 8;
 /** A file that was written so shortly before it was read may be written again without a new time. */
@@ -36,6 +38,7 @@ export interface CountCacheOptions {
 interface Known {
   readonly size: number;
   readonly mtimeMs: number;
+  readonly stamp: string;
   readonly kept: KeptFile;
 }
 
@@ -65,9 +68,10 @@ class FileCountCache implements CountCache {
     private readonly now: () => number,
   ) {}
 
-  file({ path: name, bytes, mtimeMs, unsaved }: FileRef): KeptFile | undefined {
+  file({ path: name, bytes, mtimeMs, stamp = "", unsaved }: FileRef): KeptFile | undefined {
     const known = unsaved === true ? undefined : this.files.get(name);
-    return known?.size === bytes && known.mtimeMs === mtimeMs ? known.kept : undefined;
+    const same = known?.size === bytes && known.mtimeMs === mtimeMs && known.stamp === stamp;
+    return same ? known.kept : undefined;
   }
 
   alike({ bytes, unsaved }: FileRef): readonly KnownText[] {
@@ -89,6 +93,7 @@ class FileCountCache implements CountCache {
       path: file.path,
       size: file.bytes,
       mtimeMs: file.mtimeMs,
+      stamp: file.stamp ?? "",
       kept,
     };
     this.add(line);
@@ -102,7 +107,9 @@ class FileCountCache implements CountCache {
       const parts = files.slice(at, at + filesPerTurn);
       if (!parts.every((file) => file.unsaved !== true && this.settled(file))) return undefined;
       sum.update(
-        JSON.stringify(parts.map(({ path: name, label, bytes, mtimeMs }) => [name, label, bytes, mtimeMs])),
+        JSON.stringify(
+          parts.map(({ path: name, label, bytes, mtimeMs, stamp }) => [name, label, bytes, mtimeMs, stamp]),
+        ),
       );
     }
     return sum.digest("hex").slice(0, 32);
@@ -127,7 +134,12 @@ class FileCountCache implements CountCache {
     let first = true;
     let lines = 0;
     try {
-      const input = createReadStream(this.place, { encoding: "utf8" });
+      const { handle, size } = await openRegular(this.place);
+      const input = handle.createReadStream({ encoding: "utf8" });
+      if (size > mostBytes) {
+        input.destroy();
+        throw new UnreadableError(this.place, "TOO_LARGE");
+      }
       for await (const text of createInterface({ input, crlfDelay: Infinity })) {
         if (first) {
           first = false;
@@ -149,8 +161,10 @@ class FileCountCache implements CountCache {
     if (first || lines > 2 * (this.files.size + this.prompts.size) + 1000) this.rewrite = true;
   }
 
-  private settled({ mtimeMs }: FileRef): boolean {
-    return mtimeMs < this.now() - unsettledMs;
+  /** A time of change goes on in steps of some milliseconds. */
+  private settled({ mtimeMs, stamp = "" }: FileRef): boolean {
+    const changed = Number(stamp.split(" ")[1] ?? 0);
+    return Math.max(mtimeMs, changed) < this.now() - unsettledMs;
   }
 
   private add(line: CacheLine): void {
@@ -158,8 +172,8 @@ class FileCountCache implements CountCache {
       renew(this.prompts, line.key, line.tokens, mostPrompts);
       return;
     }
-    const { size, mtimeMs, kept } = line;
-    renew(this.files, line.path, { size, mtimeMs, kept }, mostFiles);
+    const { size, mtimeMs, stamp, kept } = line;
+    renew(this.files, line.path, { size, mtimeMs, stamp, kept }, mostFiles);
     if (kept.kind === "counted") this.know(size, kept);
   }
 
@@ -194,8 +208,8 @@ class FileCountCache implements CountCache {
   }
 
   private *all(): Iterable<CacheLine> {
-    for (const [name, { size, mtimeMs, kept }] of this.files) {
-      yield { kind: "file", path: name, size, mtimeMs, kept };
+    for (const [name, known] of this.files) {
+      yield { kind: "file", path: name, ...known };
     }
     for (const [key, tokens] of this.prompts) yield { kind: "prompt", key, tokens };
   }
@@ -224,14 +238,17 @@ async function append(file: string, lines: Iterable<CacheLine>): Promise<void> {
 }
 
 async function dropOldest(folder: string): Promise<void> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(suffix));
-  if (names.length <= keptTokenizers) return;
   const files = await Promise.all(
-    names.map(async (name) => {
+    (await readdir(folder)).map(async (name) => {
       const file = path.join(folder, name);
       return { file, used: (await stat(file)).mtimeMs };
     }),
   );
-  files.sort((a, b) => b.used - a.used);
-  for (const { file } of files.slice(keptTokenizers)) await rm(file, { force: true });
+  const kept = files.filter(({ file }) => file.endsWith(suffix)).sort((a, b) => b.used - a.used);
+  const drafts = files.filter(({ file, used }) => isDraft.test(file) && used < Date.now() - longestDraftMs);
+  for (const { file } of [...kept.slice(keptTokenizers), ...drafts]) await rm(file, { force: true });
 }
+
+/** What a process that was killed, or had no room left, was writing. */
+const isDraft = /\.counts\.\d+\.[a-z\d]+$/;
+const longestDraftMs = 3_600_000;

@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { isText } from "../../core/text";
 import { isFileKind, type FileMark } from "../../core/files/fileKinds";
 import type { LongRun } from "../../core/tokens/longRuns";
@@ -11,29 +12,41 @@ export type CacheLine =
       readonly path: string;
       readonly size: number;
       readonly mtimeMs: number;
+      /** Empty where it is not known. */
+      readonly stamp: string;
       readonly kept: KeptFile;
     }
   | { readonly kind: "prompt"; readonly key: string; readonly tokens: number };
 
 /**
- * One line: `["f",path,size,time,key,tokens,encoding,form,mark,sketch,line,length]`, `["b",path,size,time,detail]` for a binary file,
- * `["p",key,tokens]` for a prompt. Ends with a line break.
+ * One line: a checksum, a blank and `["f",path,size,time,stamp,key,tokens,encoding,form,mark,sketch,line,length]`,
+ * `["b",path,size,time,stamp,detail]` for a binary file, `["p",key,tokens]` for a prompt. Ends with a line break.
  */
 export function writeLine(line: CacheLine): string {
-  if (line.kind === "prompt") return `${JSON.stringify(["p", line.key, line.tokens])}\n`;
-  const { path, size, mtimeMs, kept } = line;
-  if (kept.kind === "skipped") return `${JSON.stringify(["b", path, size, mtimeMs, kept.detail ?? ""])}\n`;
+  const json = JSON.stringify(valuesOf(line));
+  return `${checksum(json)} ${json}\n`;
+}
+
+/** CRC-32 in eight digits. */
+const checksum = (text: string): string => crc32(text).toString(16).padStart(8, "0");
+
+function valuesOf(line: CacheLine): readonly unknown[] {
+  if (line.kind === "prompt") return ["p", line.key, line.tokens];
+  const { path, size, mtimeMs, stamp, kept } = line;
+  if (kept.kind === "skipped") return ["b", path, size, mtimeMs, stamp, kept.detail ?? ""];
   const { mark, sketch, longRun } = kept.look;
   const rest = [kept.key, kept.tokens, kept.encoding ?? "", kept.form ?? "", mark ?? null];
   const run = longRun === undefined ? [] : [longRun.line, longRun.length];
-  return `${JSON.stringify(["f", path, size, mtimeMs, ...rest, sketch === undefined ? "" : pack(sketch), ...run])}\n`;
+  return ["f", path, size, mtimeMs, stamp, ...rest, sketch === undefined ? "" : pack(sketch), ...run];
 }
 
-/** Undefined for what `writeLine` did not write. */
+/** Undefined for what `writeLine` did not write, and for what is no longer as it wrote it. */
 export function readLine(text: string): CacheLine | undefined {
+  const json = text.slice(9);
+  if (text[8] !== " " || text.slice(0, 8) !== checksum(json)) return undefined;
   let values: unknown;
   try {
-    values = JSON.parse(text);
+    values = JSON.parse(json);
   } catch {
     return undefined;
   }
@@ -45,7 +58,7 @@ export function readLine(text: string): CacheLine | undefined {
       return typeof key === "string" && isCount(tokens) ? { kind: "prompt", key, tokens } : undefined;
     }
     case "b": {
-      const detail = fields[4];
+      const detail = fields[5];
       if (typeof detail !== "string") return undefined;
       return fileLine(fields, {
         kind: "skipped",
@@ -54,7 +67,7 @@ export function readLine(text: string): CacheLine | undefined {
       });
     }
     case "f": {
-      const kept = counted(fields.slice(4));
+      const kept = counted(fields.slice(5));
       return kept && fileLine(fields, kept);
     }
     default:
@@ -62,9 +75,9 @@ export function readLine(text: string): CacheLine | undefined {
   }
 }
 
-function fileLine([, path, size, mtimeMs]: readonly unknown[], kept: KeptFile): CacheLine | undefined {
+function fileLine([, path, size, mtimeMs, stamp]: readonly unknown[], kept: KeptFile): CacheLine | undefined {
   if (typeof path !== "string" || !isCount(size) || typeof mtimeMs !== "number") return undefined;
-  return { kind: "file", path, size, mtimeMs, kept };
+  return typeof stamp === "string" ? { kind: "file", path, size, mtimeMs, stamp, kept } : undefined;
 }
 
 const encodings: readonly TextEncoding[] = ["utf8", "utf16", "foreign", "replaced"];

@@ -86,7 +86,7 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
 
 /** Other code may count otherwise. */
 async function programKey(file: string | URL): Promise<string> {
-  return keyOf(await readFile(file));
+  return keyOf(await readFile(file)); // our own program
 }
 
 /** Of texts by themselves. */

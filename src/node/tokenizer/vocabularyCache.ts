@@ -15,6 +15,7 @@ import {
 import path from "node:path";
 import { packVocabulary, unpackVocabulary, vocabularyIn } from "../../core/tokens/kernel/bundle";
 import { compileVocabulary, type CompiledVocabulary } from "../../core/tokens/kernel/compiledVocabulary";
+import { openFlags } from "../reading/regularFile";
 import { readVocabulary } from "./vocabularyFile";
 
 /** A vocabulary that is ready, in memory that threads can share. */
@@ -54,13 +55,14 @@ function keyOf(file: string): string {
 function read(kept: string): LoadedVocabulary | undefined {
   let file: number;
   try {
-    file = openSync(kept, "r");
+    file = openSync(kept, openFlags);
   } catch {
     return undefined;
   }
   try {
-    const { size } = fstatSync(file);
-    if (size > largestBlock) return undefined;
+    const stats = fstatSync(file);
+    const { size } = stats;
+    if (!stats.isFile() || size > largestBlock) return undefined;
     const block = new SharedArrayBuffer(size);
     const bytes = new Uint8Array(block);
     let at = 0;
@@ -99,6 +101,8 @@ function write(kept: string, block: Uint8Array): void {
   }
 }
 
+const longestDraftMs = 3_600_000;
+
 function removeQuietly(file: string): void {
   try {
     rmSync(file, { force: true });
@@ -109,9 +113,12 @@ function removeQuietly(file: string): void {
 
 function dropOldest(folder: string): void {
   const files = readdirSync(folder)
-    .filter((name) => name.endsWith(suffix))
     .map((name) => path.join(folder, name))
-    .map((file) => ({ file, used: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-    .sort((a, b) => b.used - a.used);
-  for (const { file } of files.slice(keptFiles)) rmSync(file, { force: true });
+    .map((file) => ({ file, used: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 }));
+  const kept = files.filter(({ file }) => file.endsWith(suffix)).sort((a, b) => b.used - a.used);
+  // what a process that was killed was writing
+  const drafts = files.filter(
+    ({ file, used }) => file.includes(`${suffix}.`) && used < Date.now() - longestDraftMs,
+  );
+  for (const { file } of [...kept.slice(keptFiles), ...drafts]) rmSync(file, { force: true });
 }

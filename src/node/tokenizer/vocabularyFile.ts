@@ -3,7 +3,7 @@ import type { PackedStrings, SpecialTokenIds, TokenizerSpec } from "../../core/m
 import { bytes as byteSize, say } from "../../core/text";
 import { broken } from "../../core/tokens/kernel/brokenVocabulary";
 import { UserError } from "../../core/userError";
-import { openFlags } from "../reading/readDirectly";
+import { openFlags } from "../reading/regularFile";
 
 /** No model's key-value part comes near; what does is not worth reading. */
 const maxHeaderBytes = 512 * 2 ** 20;

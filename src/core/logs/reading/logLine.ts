@@ -1,5 +1,5 @@
-import { count, say } from "../text";
-import { UserError } from "../userError";
+import { count, say } from "../../text";
+import { UserError } from "../../userError";
 
 /** One line of a llama.cpp log without what is printed in front of it. */
 export interface LogLine {

@@ -200,7 +200,12 @@ describe("bad input of the walk", () => {
       ] as const) {
         await symlink(target, path.join(root, link));
       }
-      const found = await list();
+      expect(skips(await list()).filter((skip) => skip.startsWith("link"))).toEqual([
+        "link1: linkedOutside",
+        "link2: linkedOutside",
+      ]);
+      expect(labels(await list({ workspaceFolders: [outside] }))).toContain("link1");
+      const found = await list({ followLinks: true });
       expect(labels(found).filter((label) => label.startsWith("link"))).toHaveLength(1);
       expect(labels(found)).toContain("folder/inside.txt");
       expect(skips(found).filter((skip) => !skip.startsWith("link"))).toEqual([
