@@ -66,6 +66,24 @@ export default tseslint.config(
     rules: { "no-restricted-syntax": ["error", ...inSources, forcedText] },
   },
   {
+    files: ["src/**/*.ts"],
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        ...["node:fs/promises", "node:fs"].map((name) => ({
+          name,
+          importNames: ["readFile", "readFileSync", "createReadStream"],
+          message: "It may be a FIFO, a device or larger than memory: node/reading/regularFile.",
+        })),
+      ],
+    },
+  },
+  {
+    // what they read is the system's, under /proc and /sys
+    files: ["src/node/{machine,monitor}/**/*.ts", "src/node/ladder/ladderMemory.ts"],
+    rules: { "no-restricted-imports": "off" },
+  },
+  {
     files: ["src/client/**/*.ts", "src/extension*.ts"],
     rules: {
       "no-restricted-syntax": ["error", ...inSources, forcedText, ...otherWaysToTheScreen],

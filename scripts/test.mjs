@@ -1,5 +1,6 @@
 // `npm test`: fetches what is missing on this machine, then runs every stage. `npm test -- quick` runs those one waits for
-// while working, `npm test -- unit ui` some, `npm test -- ui ladder` the files of a stage with this in their path.
+// while working, `npm test -- unit ui` some, `npm test -- ui ladder` the files of a stage with this in their path;
+// `npm test -- fuzz --seconds 600 --seed 7` tries hostile inputs for longer than the suite does.
 // The last line is `N passed, N failed, N skipped`; the exit code is 0 only when nothing failed.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -103,6 +104,7 @@ const stages = {
   unit: vitest(),
   typecheck: check("scripts/typecheck.mjs"),
   oldest: editor("oldest", "smoke"),
+  fuzz: vitest("--config", "vitest.fuzz.config.mjs"),
   format: check(
     ...[bin("prettier/bin/prettier.cjs"), "--check", "--log-level=warn", "."],
     ...["--cache", "--cache-strategy=content", "--cache-location=out/prettier-cache"],
@@ -177,6 +179,22 @@ function prepare(wanted) {
   return { ready, before: all };
 }
 
-const wanted = asked(process.argv.slice(2));
+/** `--seconds N` and `--seed N` are for the fuzz stage; the rest are words. */
+function withoutFuzzOptions(words) {
+  const rest = [...words];
+  for (const name of ["seconds", "seed"]) {
+    const at = rest.indexOf(`--${name}`);
+    if (at < 0) continue;
+    const [, value] = rest.splice(at, 2);
+    if (!/^\d+$/.test(value ?? "")) {
+      console.error(`--${name} needs a whole number.`);
+      process.exit(2);
+    }
+    process.env[`LLAMA_GAUGE_FUZZ_${name.toUpperCase()}`] = value;
+  }
+  return rest;
+}
+
+const wanted = asked(withoutFuzzOptions(process.argv.slice(2)));
 const counts = Object.values(await runStages(root, wanted, prepare(wanted)));
 rememberTimes(Object.assign({}, ...counts.map(({ times }) => times)));

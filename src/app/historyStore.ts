@@ -4,7 +4,7 @@ import { parseHistoryLine } from "../core/history/historyRecord";
 import type { HistoryRecord } from "../core/history/historyRecord";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
-import { appendFlags, textOfRegular, UnreadableError } from "../node/reading/regularFile";
+import { appendFlags, openRegular, textOfRegular, UnreadableError } from "../node/reading/regularFile";
 import { errorCode } from "../node/waiting/within";
 
 export interface HistoryContent {
@@ -14,9 +14,17 @@ export interface HistoryContent {
   readonly newer: number;
   /** Lines that a kill tore. */
   readonly broken: number;
+  /** In front of what was read: of these only baselines are among the records. */
+  readonly olderBytes: number;
 }
 
-const maxBytes = 256 * 1024 * 1024;
+/** Some ten thousand runs; half a second. */
+const recentBytes = 16 * 2 ** 20;
+/** Read for an export. */
+const maxBytes = 256 * 2 ** 20;
+/** As it stands in the line of every baseline, and hardly anywhere else. */
+const baselineMark = Buffer.from('"kind":"baseline"');
+const chunkBytes = 4 * 2 ** 20;
 
 /**
  * Runs as JSON lines in one file that is only ever appended to. Each record is one write in append mode, so two windows
@@ -52,13 +60,37 @@ export class HistoryStore {
     }
   }
 
-  async read(signal: AbortSignal): Promise<HistoryContent> {
+  /** The end of the file, and the baselines in front of it: a history of years is not read for every estimate. */
+  read(signal: AbortSignal): Promise<HistoryContent> {
+    return this.#read(recentBytes, signal);
+  }
+
+  /** All of it. */
+  readAll(signal: AbortSignal): Promise<HistoryContent> {
+    return this.#read(Infinity, signal);
+  }
+
+  async #read(recent: number, signal: AbortSignal): Promise<HistoryContent> {
+    let older: readonly string[] = [];
+    let olderBytes = 0;
     let text: string;
     try {
-      text = await textOfRegular(this.#file, { most: maxBytes, signal });
+      const { handle, size } = await openRegular(this.#file);
+      await handle.close();
+      if (size > recent) {
+        const read = await this.#olderBaselines(size - recent, signal);
+        older = read.lines;
+        olderBytes = read.end;
+      }
+      const most = recent === Infinity ? maxBytes : size - olderBytes;
+      text = await textOfRegular(this.#file, {
+        most,
+        part: recent === Infinity ? "whole" : "end",
+        signal,
+      });
     } catch (cause) {
       signal.throwIfAborted();
-      if (errorCode(cause) === "ENOENT") return { records: [], newer: 0, broken: 0 };
+      if (errorCode(cause) === "ENOENT") return { records: [], newer: 0, broken: 0, olderBytes: 0 };
       if (!(cause instanceof UnreadableError)) throw cause;
       throw new UserError(
         "tooLarge",
@@ -68,16 +100,56 @@ export class HistoryStore {
         say`Move it away; a new one will be created.`,
       );
     }
-    const lines = text
-      .split("\n")
-      .filter((line) => line.trim() !== "")
-      .map(parseHistoryLine);
+    const lines = [...older, ...text.split("\n")].filter((line) => line.trim() !== "").map(parseHistoryLine);
     return {
       records: lastOfEach(lines.flatMap((line) => (line.kind === "record" ? [line.record] : []))),
       newer: lines.filter((line) => line.kind === "newer").length,
       broken: lines.filter((line) => line.kind === "broken").length,
+      olderBytes,
     };
   }
+
+  /** Lines of baselines up to the one that goes on at `limit`; `end` is where that one ends. */
+  async #olderBaselines(
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly lines: readonly string[]; readonly end: number }> {
+    const { handle } = await openRegular(this.#file);
+    const lines: string[] = [];
+    let rest = Buffer.alloc(0);
+    let position = 0;
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(chunkBytes), 0, chunkBytes, position);
+        if (bytesRead === 0) return { lines, end: position };
+        position += bytesRead;
+        const bytes = Buffer.concat([rest, buffer.subarray(0, bytesRead)]);
+        const start = position - bytes.length;
+        // lines that begin in front of the limit
+        const stop = bytes.indexOf(10, Math.max(0, limit - 1 - start));
+        const end = start + bytes.length > limit && stop >= 0 ? stop + 1 : bytes.lastIndexOf(10) + 1;
+        for (const line of linesWith(bytes.subarray(0, end), baselineMark)) lines.push(line);
+        if (start + end >= limit) return { lines, end: start + end };
+        rest = bytes.subarray(end);
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** Whole lines that have the mark in them. */
+function linesWith(bytes: Buffer, mark: Buffer): string[] {
+  const lines: string[] = [];
+  for (let at = bytes.indexOf(mark); at >= 0;) {
+    const start = bytes.lastIndexOf(10, at) + 1;
+    const end = bytes.indexOf(10, at);
+    lines.push(bytes.toString("utf8", start, end < 0 ? bytes.length : end));
+    if (end < 0) break;
+    at = bytes.indexOf(mark, end);
+  }
+  return lines;
 }
 
 /** A run is written down while it is under way, too; its last word counts. */

@@ -142,7 +142,7 @@ export async function exportHistory(
   file: string,
   signal: AbortSignal,
 ): Promise<number> {
-  const { records } = await history.read(signal);
+  const { records } = await history.readAll(signal);
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     await writeFile(temporary, historyAs(format, records), { signal });

@@ -17,7 +17,8 @@ function toJson(value: unknown): string {
 }
 
 export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(""));
+  // a line break in the name of a file must not make a line of its own
+  process.stdout.write(lines.map((line) => `${printable(line).replaceAll("\n", "\\u000a")}\n`).join(""));
 }
 
 export function printError(message: string): void {

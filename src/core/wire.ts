@@ -96,6 +96,8 @@ export class Wire {
 
   /** `read` where it finds what it wants, else undefined: another version or a hand may have written something else. */
   ifFits<T>(read: (value: Wire) => T): T | undefined {
+    // most records leave most of their fields out, and an error takes as long to make as a record to read
+    if (this.value === undefined) return undefined;
     try {
       return read(this);
     } catch (cause) {

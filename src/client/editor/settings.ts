@@ -23,7 +23,7 @@ export const settingDefaults = {
   probeSeconds: 60,
   exclude: defaultWalkOptions.exclude,
   useIgnoreFiles: defaultWalkOptions.useIgnoreFiles,
-  followLinks: defaultWalkOptions.followLinks,
+  followLinks: false,
   maxFileBytes: defaultWalkOptions.maxFileBytes,
   maxFiles: defaultWalkOptions.maxFiles,
   packTemplate: defaultPackTemplate.format,

@@ -38,8 +38,8 @@ export interface WalkOptions {
   readonly exclude: readonly string[];
   /** .gitignore (nested, and those above the root up to the repository's), .git/info/exclude, .llamagaugeignore. */
   readonly useIgnoreFiles: boolean;
-  /** Also links that lead out of the workspace folders and the roots. */
-  readonly followLinks: boolean;
+  /** Also links that lead out of the workspace folders and the roots; usually not. */
+  readonly followLinks?: boolean;
   readonly maxFileBytes: number;
   readonly maxFiles: number;
   /** Absolute paths. Labels and globs are relative to the innermost one that holds the root. */
@@ -49,7 +49,6 @@ export interface WalkOptions {
 export const defaultWalkOptions: WalkOptions = {
   exclude: [],
   useIgnoreFiles: true,
-  followLinks: false,
   maxFileBytes: 32 * 1024 * 1024,
   maxFiles: 200_000,
 };

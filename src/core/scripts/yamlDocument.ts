@@ -1,13 +1,5 @@
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  parseDocument,
-  type Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-} from "yaml";
+import { isAlias, isMap, isScalar, isSeq, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import { boundedYaml } from "../boundedYaml";
 import type { MappedText } from "./mappedText";
 import { type Place } from "./mappedText";
 import { scalarText } from "./scalarText";
@@ -52,7 +44,7 @@ export class YamlDocument {
       uniqueKeys: false,
       logLevel: "silent",
     } as const;
-    this.#collect(parseDocument(text, options).contents, []);
+    this.#collect(boundedYaml(text, options)?.contents, []);
   }
 
   /** The fields asked for, own ones before merged ones (`<<`). */

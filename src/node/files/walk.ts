@@ -296,7 +296,7 @@ class RootWalk {
     if (linkTargets.has(target) || realRoots.some((root) => isWithin(target, root))) {
       return this.skip(link, "linked", false, target);
     }
-    if (!options.followLinks && !realFolders.some((folder) => isWithin(target, folder))) {
+    if (options.followLinks !== true && !realFolders.some((folder) => isWithin(target, folder))) {
       return this.skip(link, "linkedOutside", false, target);
     }
     linkTargets.add(target);

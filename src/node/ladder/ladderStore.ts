@@ -62,14 +62,13 @@ export class LadderStore {
     };
   }
 
+  /** Whoever appends has read: what is no ordinary file was refused then. */
   async append(line: LadderLine): Promise<void> {
     try {
       await mkdir(this.folder, { recursive: true });
       const handle = await open(this.file, appendFlags, 0o600);
       try {
-        const stats = await handle.stat();
-        if (!stats.isFile()) throw notStored(this.file, new UnreadableError(this.file, "NOT_A_FILE"));
-        const { size } = stats;
+        const { size } = await handle.stat();
         const torn = size > 0 && !(await endsWithNewline(handle, size));
         const data = Buffer.from(`${torn ? "\n" : ""}${JSON.stringify(line)}\n`, "utf8");
         const { bytesWritten } = await handle.write(data);

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { PromptEnds } from "../../core/tokens/kernel/promptEnds";
 import type { FileToCount, Tokenizer } from "../../core/tokens/tokenizer";
@@ -11,6 +11,7 @@ import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
 import { keyOf } from "./textKey";
 import { mostReadBytes } from "../reading/readDirectly";
+import { readRegular } from "../reading/regularFile";
 import { TimeLimitError } from "../waiting/within";
 import { withLimit } from "../waiting/withLimit";
 
@@ -84,9 +85,13 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
   }
 }
 
+const maxProgramBytes = 64 * mib;
+
 /** Other code may count otherwise. */
 async function programKey(file: string | URL): Promise<string> {
-  return keyOf(await readFile(file)); // our own program
+  return keyOf(
+    await readRegular(typeof file === "string" ? file : fileURLToPath(file), { most: maxProgramBytes }),
+  );
 }
 
 /** Of texts by themselves. */

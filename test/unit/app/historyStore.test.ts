@@ -24,7 +24,7 @@ const record = (id: string, raw = ""): HistoryRecord => ({
 describe("the history", () => {
   it("is empty where there is none, and keeps records in order", async () => {
     const store = new HistoryStore(path.join(folder, "not", "there"));
-    expect(await store.read(signal)).toEqual({ records: [], newer: 0, broken: 0 });
+    expect(await store.read(signal)).toEqual({ records: [], newer: 0, broken: 0, olderBytes: 0 });
     await store.append(record("a"));
     await store.append(record("b"));
     expect((await store.read(signal)).records.map((r) => r.id)).toEqual(["a", "b"]);
@@ -50,6 +50,20 @@ describe("the history", () => {
     await store.append(record("b"));
     expect(await store.read(signal)).toMatchObject({ newer: 1, broken: 0 });
     expect(await readFile(store.file, "utf8")).toContain(later);
+  });
+
+  it("reads only the end and the baselines of a history of years", async () => {
+    const store = new HistoryStore(folder);
+    await store.append({ ...record("first"), kind: "baseline", label: "x" });
+    const lines = Array.from({ length: 200_000 }, (_, i) => JSON.stringify(record(`r${i}`, "z".repeat(100))));
+    await appendFile(store.file, `${lines.join("\n")}\n`);
+    const [first, ...recent] = (await store.read(signal)).records.map(({ id }) => id);
+    expect(first).toBe("first");
+    // whole lines to the last, about 16 MiB of them
+    expect(recent.length).toBeGreaterThan(50_000);
+    expect(recent.length).toBeLessThan(150_000);
+    expect(recent).toEqual(Array.from(recent, (_, i) => `r${200_000 - recent.length + i}`));
+    expect((await store.readAll(signal)).records).toHaveLength(200_001);
   });
 
   it("has every record of two writers at once", async () => {

@@ -1,15 +1,16 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { formatText } from "../../../src/core/format";
 import { ladderReport } from "../../../src/core/ladder/report/ladderReport";
-import type { LadderRecord } from "../../../src/core/ladder/score/record";
+import { parseLadderLine, type LadderRecord } from "../../../src/core/ladder/score/record";
 import { parsePlan } from "../../../src/core/ladder/plan/parsePlan";
 import { runLadder, type LadderRequest } from "../../../src/app/ladderRun";
 import { LadderStore } from "../../../src/node/ladder/ladderStore";
 import { recallAll, startAnsweringServer as server } from "../../support/recallingServer";
+import { repository } from "../../support/repository";
 import { sendJson, type Answer, type StubServer } from "../../support/stubServer";
 
 const signal = new AbortController().signal;
@@ -269,7 +270,14 @@ describe("the record", () => {
     const out = path.join(folder, "full");
     await mkdir(out);
     await symlink("/dev/full", path.join(out, "ladder.jsonl"));
-    await expect(run(await all(), { out })).rejects.toThrow(/no disk space to store the ladder/);
+    const [line = ""] = readFileSync(
+      path.join(repository, "test/fixtures/ladder/window.jsonl"),
+      "utf8",
+    ).split("\n");
+    const header = parseLadderLine(line);
+    if (header === undefined) throw new Error("the fixture begins with no record");
+    await expect(new LadderStore(out).append(header)).rejects.toThrow(/no disk space to store the ladder/);
+    await expect(run(await all(), { out })).rejects.toThrow(/cannot be read/);
   });
 
   it("leaves secrets and binaries out of a folder's text, and says when that is too little", async () => {

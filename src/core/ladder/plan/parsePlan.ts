@@ -1,4 +1,5 @@
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter } from "yaml";
+import { boundedYaml } from "../../boundedYaml";
 import { count, percent, say } from "../../text";
 import { defaultCriteria, defaultPlan, positionsAt, targetOf, tokensPerCanary } from "./plan";
 import type { CanaryPlan, FillerPlan, LadderCriteria, LadderPlan } from "./plan";
@@ -74,12 +75,16 @@ export function parsePlan(text: string): LadderPlan {
 
 function readDocument(text: string): PlanReader {
   const lines = new LineCounter();
-  const { contents, errors } = parseDocument(text, {
+  const document = boundedYaml(text, {
     lineCounter: lines,
     prettyErrors: false,
     uniqueKeys: false,
     logLevel: "silent",
   });
+  if (document === undefined) {
+    throw planError(1, "plan", say`this is nested too deeply to be a plan.`, say`Specify a ladder plan.`);
+  }
+  const { contents, errors } = document;
   const [error] = errors;
   if (error !== undefined) {
     throw planError(

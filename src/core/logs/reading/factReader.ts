@@ -241,13 +241,13 @@ export class FactReader {
       return;
     }
     const row =
-      /\|\s+- (.+?)\s*\|\s*(?:(\d+) =\s*(-?\d+) \+ \()?\s*(\d+) =\s*(\d+) \+\s*(\d+) \+\s*(\d+)\)?\s*(?:\+\s*(-?\d+))?\s*\|/.exec(
+      /\|\s+- ([^|]+)\|\s*(?:(\d+) =\s*(-?\d+) \+ \(\s*)?(\d+) =\s*(\d+) \+\s*(\d+) \+\s*(\d+)\)?\s*(?:\+\s*(-?\d+)\s*)?\|/.exec(
         text,
       );
     if (row === null) return;
     const [, device = "", total, free, self = "", model = "", context = "", compute = "", rest] = row;
     this.breakdown.push({
-      device: device.replace(/ \(.*\)$/, ""),
+      device: device.trim().replace(/ \(.*\)$/, ""),
       ...given({ totalBytes: total && parseMebibytes(total), freeBytes: free && parseMebibytes(free) }),
       selfBytes: parseMebibytes(self),
       modelBytes: parseMebibytes(model),

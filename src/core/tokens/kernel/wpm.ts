@@ -47,7 +47,7 @@ export class WpmTokenizer implements TextTokenizer {
     const count = packedCount(tokens);
     const strings = new ByteStrings(count, tokens.bytes.length);
     for (let id = 0; id < count; id++) {
-      const text = tokens.bytes.subarray(tokens.starts[id] as number, tokens.ends[id] as number);
+      const text = tokens.bytes.subarray(tokens.starts[id], tokens.ends[id]);
       const hash = hashBytes(text, 0, text.length);
       if (strings.findOrAdd(text, 0, text.length, hash) !== id) throw duplicateToken(text);
       this.trie.insert(text, 0, text.length, id);

@@ -250,6 +250,19 @@ describe("facts of logs", () => {
     expect((times[0] ?? 0) / (times[1] ?? 0)).toBeLessThan(4);
   });
 
+  it("reads a table of memory with any number of blanks, each of them once", () => {
+    const row = (n: number): string => {
+      const gap = " ".repeat(n);
+      const start = "common_memory_breakdown_print: |   - Host";
+      return [`${start}${gap}`, `${start} |${gap}`, `${start} | 2 = 1 + 1 + 3${gap}x`].join("\n");
+    };
+    const blanks = `a |   - CUDA0 (A) | 9 = 5 + (3 = 1 + 1 + 1) + 1 |`;
+    expect(explainLog(`memory_breakdown_print: ${blanks}`).facts.breakdown).toMatchObject([
+      { device: "CUDA0" },
+    ]);
+    expect(growth(row, (text) => void explainLog(text), 4000)).toBeLessThan(4);
+  });
+
   it.each([
     ["Base64", "D srv  update: wKzOOm+/OOM/9xQ=="],
     ["a prompt that is printed", `D srv  log_server_r: request:  {"prompt":"why did it run out of memory?"}`],

@@ -7,8 +7,9 @@ import { tensorBytes } from "../../../../src/core/model/ggmlTypes";
 import type { GgufHeader, MetadataValue } from "../../../../src/core/model/ggufHeader";
 import type { Model } from "../../../../src/core/model/model";
 import { modelOf } from "../../../../src/core/model/modelOf";
+import { repository } from "../../../support/repository";
 
-const folder = path.join(import.meta.dirname, "../../../fixtures/memory");
+const folder = path.join(repository, "test/fixtures/memory");
 
 function load(name: string): unknown {
   return JSON.parse(gunzipSync(readFileSync(path.join(folder, name))).toString("utf8"));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkCommands, commandsOf, optionAt } from "../../../../src/core/scripts/commandReport";
+import { scriptCommands } from "../../../../src/core/scripts/scriptCommands";
 import { joinCommandLine } from "../../../../src/core/scripts/joinCommandLine";
 import { splitCommandLine, type Shell } from "../../../../src/core/scripts/splitCommandLine";
 import { growth } from "../../../support/growth";
@@ -111,6 +112,11 @@ describe("llama-server in scripts", () => {
   ])("is read in linear time among many %s", (_, shell, textOf) => {
     const times = growth(textOf, (text) => void checkCommands(commandsOf(text, shell)), 20_000);
     expect(times).toBeLessThan(4);
+  });
+
+  it.each(["- ", "? ", "[", "{a: "])("is not looked for in YAML of %j without end", (level) => {
+    const text = `# llama-server\n${level.repeat(50_000)}`;
+    expect(scriptCommands(text, "yaml")?.commands).toEqual([]);
   });
 
   it("does not become long because lists hold lists, or a shell's text many commands", () => {

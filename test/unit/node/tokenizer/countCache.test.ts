@@ -173,7 +173,9 @@ describe("counts that are kept", () => {
     // now it is whole again
     await count(await open());
     expect(counted).toEqual([]);
-    expect(await readFile(await cacheFile(), "utf8")).toMatch(/^\{"llamaGaugeCounts":3\}\n([\da-f]{8} \[.*\]\n)+$/);
+    expect(await readFile(await cacheFile(), "utf8")).toMatch(
+      /^\{"llamaGaugeCounts":3\}\n([\da-f]{8} \[.*\]\n)+$/,
+    );
   });
 
   it("do without a folder that cannot be written", async () => {

@@ -52,6 +52,9 @@ describe("a plan file", () => {
   });
 
   it.each([
+    ["no end of lists", "- ".repeat(50_000), /nested too deeply/],
+    ["no end of keys", "? ".repeat(50_000), /nested too deeply/],
+    ["no end of brackets", "[".repeat(50_000), /nested too deeply/],
     ["no criteria", "rungs: [8K]\n", /Line 1, criteria: .*declared before.*perRun/],
     ["half of the criteria", "rungs: [8K]\ncriteria:\n  perRun: 18\n", /criteria\.pooled: .*missing/],
     ["no rungs", "criteria: {perRun: 1, pooled: 3}\n", /rungs: the plan has no rungs.*\[8K, 32K, 64K\]/],
