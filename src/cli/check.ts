@@ -14,6 +14,7 @@ import { count, say } from "../core/text";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { connected } from "../app/runningServer";
 import { gather } from "../app/situation";
+import { launchedModelFile } from "../node/gguf/launchedModel";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import { namedServer } from "./access";
 import { mebibytes, wholeNumber } from "./arguments";
@@ -70,10 +71,14 @@ export const addCheck: CliCommand = (program, context) => {
       const caches = openCaches();
       const history = historyOf(options);
       const devices = options.device.length === 0 ? "measure" : options.device;
+      const launch = await givenLaunch(context);
+      // what a server has loaded is the server's to say
+      const modelFile = options.server === undefined ? await launchedModelFile(launch, signal) : undefined;
       const situation = await gather(
         {
           server: options.server === undefined ? "none" : namedServer(options.server),
-          launch: await givenLaunch(context),
+          launch,
+          ...(modelFile !== undefined && { modelFile }),
           devices,
           programs: await programsOf(options),
           ...(devices === "measure" && { fitProbe: caches.fitProbe }),

@@ -11,7 +11,7 @@ export function cacheFolder(): string {
 }
 
 /** The user's folder for what was measured and cannot be made again at once. */
-function historyFolder(): string {
+export function historyFolder(): string {
   return userFolder("XDG_STATE_HOME", ".local/state");
 }
 

@@ -8,15 +8,19 @@ import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { findLlamaProgram } from "../node/machine/llamaPrograms";
 import type { CliContext } from "./command";
-import { printError } from "./output";
+import { byteCount } from "./arguments";
+import { exitCode, printError } from "./output";
 
 /** The options after `--`, with what the system and its variables set. Problems llama-server would have go to stderr. */
 export function givenLaunch({
   serverArguments,
-}: Pick<CliContext, "serverArguments">): Promise<LaunchOptions> {
-  return launchOptions(serverArguments, ({ severity, message }) =>
-    printError(`${severity}: ${formatText(message)}`),
-  );
+  finish,
+}: Pick<CliContext, "serverArguments" | "finish">): Promise<LaunchOptions> {
+  return launchOptions(serverArguments, ({ severity, message }) => {
+    printError(`${severity}: ${formatText(message)}`);
+    // what llama-server refuses is answered as if it were not there, but never as if all were well
+    if (severity === "error") finish(exitCode.badInput);
+  });
 }
 
 export interface ProgramFlags {
@@ -41,8 +45,7 @@ export async function programsOf({ llamaCpp }: ProgramFlags): Promise<{ readonly
 }
 
 export function device(text: string, before: readonly MemoryDevice[]): readonly MemoryDevice[] {
-  const match = /^(.+)=(\d{1,16})$/.exec(text);
-  if (match?.[1] === undefined)
-    throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=25769803776.");
-  return [...before, { name: match[1], freeBytes: Number(match[2]) }];
+  const [, name = "", size = ""] = /^(.+)=(.+)$/.exec(text) ?? [];
+  if (name === "") throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=24GiB.");
+  return [...before, { name, freeBytes: byteCount(size) }];
 }

@@ -13,11 +13,12 @@ import { count, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { gatherBudgets } from "../app/budgets";
 import { FitProbe } from "../node/machine/fitProbe";
+import { launchedModelFile } from "../node/gguf/launchedModel";
 import { ggufModelSource } from "../node/gguf/ggufModelSource";
 import { mebibytes } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
-import { printJson, printLines, table } from "./output";
+import { exitCode, printJson, printLines, table } from "./output";
 
 interface MemoryOptions extends ProgramFlags {
   readonly device: readonly MemoryDevice[];
@@ -45,6 +46,7 @@ export const addMemory: CliCommand = (program, context) => {
     );
     if (options.json) printJson(report);
     else printLines(memoryLines(report));
+    if (report.verdict === "exceeds") context.finish(exitCode.no);
   });
 };
 
@@ -92,6 +94,7 @@ export const addMaxContext: CliCommand = (program, context) => {
     if (options.json) printJson(costs === undefined ? largest : { ...largest, table: costs });
     else
       printLines([...maxContextLines(largest), ...(costs === undefined ? [] : ["", ...tableLines(costs)])]);
+    if (largest.nCtx === 0) context.finish(exitCode.no);
   });
 };
 
@@ -102,16 +105,17 @@ interface LaunchedModel {
 }
 
 /** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
-async function launchedModel({ serverArguments, signal }: CliContext): Promise<LaunchedModel> {
-  const launch = await givenLaunch({ serverArguments });
-  if (launch.model === undefined) {
+async function launchedModel(context: CliContext): Promise<LaunchedModel> {
+  const { signal } = context;
+  const launch = await givenLaunch(context);
+  const path = await launchedModelFile(launch, signal);
+  if (path === undefined) {
     throw new UserError(
       "invalidInput",
       say`No model is specified.`,
-      say`Put llama-server's arguments after --, including -m M.gguf.`,
+      say`Put llama-server's arguments after --, including -m M.gguf or -hf owner/name.`,
     );
   }
-  const path = launch.model;
   return { launch, path, model: modelOf(await ggufModelSource().readHeader(path, signal)) };
 }
 
@@ -139,6 +143,7 @@ function memoryLines(report: MemoryReport): string[] {
     `total ${formatBytes(report.totalBytes)} (${formatBytes(interval.lowBytes)} – ${formatBytes(interval.highBytes)}), ${formatNumber(report.bytesPerToken)} B per token of context`,
     ...(computed === undefined ? [] : [`computed from the header: ${formatBytes(computed.totalBytes)}`]),
     ...differencesOf(report).map((line) => formatText(line)),
+    report.verdict === "unknown" ? "free memory unknown" : report.verdict,
     ...(report.tightest === undefined ? [] : [formatText(report.tightest.text)]),
     ...(explanation?.lines ?? []).map((line) => formatText(line)),
     ...report.warnings.map(({ code, message }) => `warning ${code}: ${formatText(message)}`),
@@ -147,7 +152,7 @@ function memoryLines(report: MemoryReport): string[] {
 
 function tableLines({ contexts, rows }: ContextTable): string[] {
   return table([
-    ["K and V", "B/token", ...contexts.map((nCtx) => formatNumber(nCtx))],
+    ["K / V", "B/token", ...contexts.map((nCtx) => formatNumber(nCtx))],
     ...rows.map(({ type, allowed, bytesPerToken, cells }) =>
       allowed
         ? [
@@ -165,10 +170,12 @@ function tableLines({ contexts, rows }: ContextTable): string[] {
 
 function maxContextLines({ nCtx, limitedBy, perType }: MaxContext): string[] {
   return [
-    `-c ${formatNumber(nCtx)}, limited by ${limitedBy}`,
+    nCtx === 0
+      ? `none: exceeds ${limitedBy === "weights" ? "memory with the weights alone" : limitedBy} at every -c`
+      : `-c ${formatNumber(nCtx)} fits, limited by ${limitedBy}`,
     ...table([
       ["-ctk", "-ctv", "-c"],
-      ...perType.map((row) => [row.typeK, row.typeV, formatNumber(row.nCtx)]),
+      ...perType.map((row) => [row.typeK, row.typeV, row.nCtx === 0 ? "none" : formatNumber(row.nCtx)]),
     ]),
   ];
 }

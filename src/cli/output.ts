@@ -16,6 +16,11 @@ function toJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (isText(part) ? formatText(part) : part));
 }
 
+/** Text for other programs, as it is. */
+export function printText(text: string): void {
+  process.stdout.write(text);
+}
+
 export function printLines(lines: readonly string[]): void {
   // a line break in the name of a file must not make a line of its own
   process.stdout.write(lines.map((line) => `${printable(line).replaceAll("\n", "\\u000a")}\n`).join(""));

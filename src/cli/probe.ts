@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from "commander";
 import { formatNumber, formatSeconds, formatText } from "../core/format";
 import { planText } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
@@ -7,7 +6,7 @@ import { UserError } from "../core/userError";
 import { benchProbeAndRemember, probeAndRemember, probedServer } from "../app/probe";
 import { connected, findServer } from "../app/runningServer";
 import { namedServer, serverAccess } from "./access";
-import { wholeNumber } from "./arguments";
+import { tokenCount, wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { historyOf, withHistory, type HistoryFlags } from "./kept";
 import { givenLaunch } from "./launch";
@@ -29,7 +28,7 @@ export const addProbe: CliCommand = (program, context) => {
     .option("--server <url>", "the llama-server to measure; it must be idle")
     .option("--bench <file>", "the llama-bench to run instead, with llama-server's arguments after --")
     .option("--budget <seconds>", "time limit", wholeNumber, 60)
-    .option("--depths <list>", "depths in tokens, for example 0,4096,16384", depthList);
+    .option("--depths <list>", "depths in tokens, for example 0,4K,16K", depthList);
   withHistory(command, "folder to save the measurement in")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: ProbeFlags) => {
@@ -90,9 +89,7 @@ async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeRe
 }
 
 function depthList(text: string): readonly number[] {
-  if (!/^\d{1,9}(,\d{1,9})*$/.test(text))
-    throw new InvalidArgumentError("Depths are whole numbers with commas between.");
-  return text.split(",").map(Number);
+  return text.split(",").map(tokenCount);
 }
 
 function curveLines({ curve, seconds, monitor }: ProbeReport): string[] {

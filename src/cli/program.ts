@@ -19,6 +19,8 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   ladder: async () => (await import("./ladder")).addLadder,
   "compare-ladders": async () => (await import("./compareLadders")).addCompareLadders,
   "explain-log": async () => (await import("./explainLog")).addExplainLog,
+  pack: async () => (await import("./pack")).addPack,
+  history: async () => (await import("./history")).addHistory,
   probe: async () => (await import("./probe")).addProbe,
   mcp: async () => (await import("./mcp")).addMcp,
 };

@@ -249,6 +249,37 @@ describe("llama-gauge's contract", () => {
     expect(run.stderr).toContain("127.0.0.1");
   });
 
+  it("memory and max-context: exit 1 where it exceeds, in words and figures; sizes with units", async () => {
+    const memory = await runCli(["memory", "--device", "Host=8MiB", "--", "-m", model, "-c", "4096"]);
+    expect(memory.exitCode).toBe(1);
+    expect(memory.stdout).toMatch(/^exceeds$/m);
+    const none = await runCli(["max-context", "--device", "Host=8MiB", "--", "-m", model]);
+    expect(none.exitCode).toBe(1);
+    expect(none.stdout).toMatch(/^none: exceeds/);
+    expect(none.stdout).not.toMatch(/-c 0/);
+    const fits = await runCli(["memory", "--json", "--device", "Host=8GiB", "--", "-m", model, "-c", "4096"]);
+    expect(fits.exitCode).toBe(0);
+    expect(JSON.parse(fits.stdout)).toMatchObject({ verdict: "fits", devices: [{ freeBytes: 2 ** 33 }] });
+    const wrong = await runCli(["memory", "--", "-m", model, "-c", "4096", "-ctk", "q6_0"]);
+    expect(wrong.exitCode).not.toBe(0);
+  });
+
+  it("pack: what check counts, byte by byte", async () => {
+    const packed = await runCli(["pack", "app", "--server", server.url], { cwd: folder });
+    const { body } = await postJson(`${server.url}/tokenize`, { content: packed.stdout });
+    const check = (await cliJson(["check", "app", "--server", server.url, "--no-history"], {
+      cwd: folder,
+    })) as { acceptance: { parts: { files: number; packing: number } } };
+    const { files, packing } = check.acceptance.parts;
+    expect((body as { tokens: unknown[] }).tokens).toHaveLength(files + packing);
+    expect(packed.stdout).toContain("export const answer = 42; // café 漢字 <|im_end|>\n");
+  });
+
+  it("history: the runs of a folder, and nothing of an empty one", async () => {
+    const history = await cliJson(["history", "--history", folder]);
+    expect(history).toMatchObject({ runs: [], records: 0 });
+  });
+
   it("lint: exit 1 where llama-server would refuse the preset", async () => {
     const file = path.join(folder, "models.ini");
     await writeFile(file, "[m]\nmodel = /m.gguf\nctx-sise = 4096\n");

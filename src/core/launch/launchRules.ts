@@ -91,16 +91,28 @@ function kvTypes(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {
       remedy: { option: field === "cacheTypeK" ? "--cache-type-k" : "--cache-type-v", value: "f16" },
     });
   }
-  const quantised = isQuantised(cacheTypeK) || isQuantised(cacheTypeV);
-  if (quantised && flashAttn !== "off" && (cacheTypeK !== cacheTypeV || !cudaKvTypes.has(cacheTypeK))) {
-    found.push({
-      code: "kvTypesNotOnCuda",
-      severity: "information",
-      field: isQuantised(cacheTypeV) ? "cacheTypeV" : "cacheTypeK",
-      message: say`Standard CUDA builds have no flash attention kernel for K ${cacheTypeK} with V ${cacheTypeV}; attention then runs on the CPU, many times slower. Use q8_0 or q4_0 for both, or a build with GGML_CUDA_FA_ALL_QUANTS.`,
-    });
+  const message = kvTypesNotOnCuda(options);
+  if (message !== undefined) {
+    const field = isQuantised(cacheTypeV) ? "cacheTypeV" : "cacheTypeK";
+    found.push({ code: "kvTypesNotOnCuda", severity: "information", field, message });
   }
   return found;
+}
+
+/** What ordinary CUDA builds do with KV types for which they have no kernel. */
+export function kvTypesNotOnCuda({
+  cacheTypeK = "f16",
+  cacheTypeV = "f16",
+  flashAttn = "auto",
+}: LaunchOptions): Text | undefined {
+  const quantised = isQuantised(cacheTypeK) || isQuantised(cacheTypeV);
+  const kernel = cacheTypeK === cacheTypeV && cudaKvTypes.has(cacheTypeK);
+  if (!quantised || kernel || flashAttn === "off") return undefined;
+  // a quantised V needs flash attention, so that auto cannot turn it off
+  if (flashAttn === "auto" && !isQuantised(cacheTypeV)) {
+    return say`Standard CUDA builds have no flash attention kernel for K ${cacheTypeK} with V ${cacheTypeV}, so -fa auto turns it off: the compute buffer then holds the attention scores and grows with -c. Use q8_0 or q4_0 for both, or a build with GGML_CUDA_FA_ALL_QUANTS.`;
+  }
+  return say`Standard CUDA builds have no flash attention kernel for K ${cacheTypeK} with V ${cacheTypeV}; attention then runs on the CPU, many times slower. Use q8_0 or q4_0 for both, or a build with GGML_CUDA_FA_ALL_QUANTS.`;
 }
 
 function context(options: LaunchOptions, model: ModelFacts): LaunchAdvice[] {

@@ -32,20 +32,26 @@ export function hubCacheFolder({ platform, home, env }: HomeOf): string {
   return paths.join(set(env["XDG_CACHE_HOME"]) ?? paths.join(home, ".cache"), "huggingface", "hub");
 }
 
+/** Where older builds keep what `-hf` downloads, and all builds what `-mu` does (common/common.cpp, `fs_get_cache_directory`). */
+export function oldCacheFolder({ platform, home, env }: HomeOf): string {
+  const paths = platform === "win32" ? path.win32 : path.posix;
+  const cache = {
+    linux: set(env["XDG_CACHE_HOME"]) ?? paths.join(home, ".cache"),
+    darwin: paths.join(home, "Library", "Caches"),
+    win32: set(env["LOCALAPPDATA"]) ?? paths.join(home, "AppData", "Local"),
+  }[platform];
+  return set(env["LLAMA_CACHE"]) ?? paths.join(cache, "llama.cpp");
+}
+
 /**
  * The usual places: llama.cpp's `-hf` cache (common/download.cpp), Hugging Face's hub cache (huggingface_hub
  * constants), LM Studio, Ollama (envconfig) for the user and, on Linux, for its service. Missing folders are fine.
  */
-export function usualModelPlaces({ platform, home, env }: HomeOf): readonly ModelPlace[] {
+export function usualModelPlaces(of: HomeOf): readonly ModelPlace[] {
+  const { platform, home, env } = of;
   const paths = platform === "win32" ? path.win32 : path.posix;
   const under = (...parts: readonly string[]): string => paths.join(home, ...parts);
   const cache = set(env["XDG_CACHE_HOME"]) ?? under(".cache");
-  const ownCache = {
-    linux: cache,
-    darwin: under("Library", "Caches"),
-    win32: set(env["LOCALAPPDATA"]) ?? under("AppData", "Local"),
-  }[platform];
-
   const hubHome = set(env["HF_HOME"]);
   const hub =
     set(env["HF_HUB_CACHE"]) ??
@@ -62,7 +68,7 @@ export function usualModelPlaces({ platform, home, env }: HomeOf): readonly Mode
   const ollamaModels = set(env["OLLAMA_MODELS"]);
   return [
     // newer builds lay it out as a hub cache, older ones kept all files in one folder
-    folders("llama.cpp", set(env["LLAMA_CACHE"]) ?? paths.join(ownCache, "llama.cpp"), 6),
+    folders("llama.cpp", oldCacheFolder(of), 6),
     folders("Hugging Face", hub, 6),
     folders("LM Studio", under(".lmstudio", "models"), 4),
     folders("LM Studio", paths.join(cache, "lm-studio", "models"), 4),

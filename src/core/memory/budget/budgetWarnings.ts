@@ -1,4 +1,5 @@
 import { buildHas } from "../../launch/builds";
+import { kvTypesNotOnCuda } from "../../launch/launchRules";
 import type { LaunchOptions } from "../../launch/launchOptions";
 import { cacheTypes, type GgmlType } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
@@ -26,6 +27,9 @@ export function budgetWarnings(
     warnings.push({ code, message });
   };
   cacheTypeWarnings(model, options, plan, settings.build, warn);
+  const cuda = placed.devices.some(({ backend }) => backend === "cuda");
+  const noKernel = cuda && model.mla === undefined ? kvTypesNotOnCuda(options) : undefined;
+  if (noKernel !== undefined) warn("kvTypesNotOnCuda", noKernel);
   contextWarnings(model, options, plan, warn);
   besideWarnings(options, settings, warn);
   placementWarnings(model, options, placed, devices, warn);

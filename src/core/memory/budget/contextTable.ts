@@ -14,8 +14,10 @@ export interface ContextTable {
 }
 
 export interface TypeRow {
-  /** Of K and V. */
+  /** Of K and V, where they differ as `q8_0 / f16`. */
   readonly type: string;
+  readonly typeK: string;
+  readonly typeV: string;
   /** false: llama-server refuses the type with this model and these options; the rest is empty then. */
   readonly allowed: boolean;
   readonly bytesPerToken: number;
@@ -44,15 +46,16 @@ export function contextTable(
   settings: BudgetSettings = {},
 ): ContextTable {
   const contexts = columnsOf(model);
-  const rows = offeredTypes.map((type): TypeRow => {
-    const typed: LaunchOptions = { ...options, cacheTypeK: type, cacheTypeV: type };
+  const rows = offeredTypes.map(([typeK, typeV]): TypeRow => {
+    const named = { type: typeK === typeV ? typeK : `${typeK} / ${typeV}`, typeK, typeV };
+    const typed: LaunchOptions = { ...options, cacheTypeK: typeK, cacheTypeV: typeV };
     if (!kvTypesAllowed(model, typed)) {
-      return { type, allowed: false, bytesPerToken: 0, largest: 0, limitedBy: "", cells: [] };
+      return { ...named, allowed: false, bytesPerToken: 0, largest: 0, limitedBy: "", cells: [] };
     }
     const budgets = contexts.map((nCtx) => memoryBudget(model, at(typed, nCtx), devices, settings));
     const { nCtx: largest, limitedBy } = largestContext(model, typed, devices, settings);
     return {
-      type,
+      ...named,
       allowed: true,
       bytesPerToken: budgets[0]?.bytesPerToken ?? 0,
       largest,

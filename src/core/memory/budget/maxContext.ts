@@ -1,5 +1,4 @@
 import type { LaunchOptions } from "../../launch/launchOptions";
-import { cacheTypes } from "../../model/ggmlTypes";
 import type { Model } from "../../model/model";
 import { contextPlan } from "../contextPlan";
 import type { MemoryDevice } from "../devices/memoryDevice";
@@ -20,8 +19,16 @@ export interface MaxContext {
   readonly perType: readonly ContextForTypes[];
 }
 
-/** KV types with a row of their own. */
-export const offeredTypes = ["f16", "q8_0", "q5_1", "q4_0"] as const;
+/** KV types with a row of their own: of K and of V. */
+export const offeredTypes: readonly (readonly [typeK: string, typeV: string])[] = [
+  ["f16", "f16"],
+  ["q8_0", "f16"],
+  ["f16", "q8_0"],
+  ["q8_0", "q8_0"],
+  ["q8_0", "q4_0"],
+  ["q5_1", "q5_1"],
+  ["q4_0", "q4_0"],
+];
 
 /** Largest `-c` (multiple of 256 per stream, at most the training context per slot) whose verdict is "fits". */
 export function maxContext(
@@ -31,26 +38,31 @@ export function maxContext(
   settings: BudgetSettings = {},
 ): MaxContext {
   const own = largestContext(model, options, devices, settings);
-  const perType = offeredTypes.map((name): ContextForTypes => {
-    const typed: LaunchOptions = { ...options, cacheTypeK: name, cacheTypeV: name };
+  const perType = offeredTypes.map(([typeK, typeV]): ContextForTypes => {
+    const typed: LaunchOptions = { ...options, cacheTypeK: typeK, cacheTypeV: typeV };
     return {
-      typeK: name,
-      typeV: name,
+      typeK,
+      typeV,
       nCtx: kvTypesAllowed(model, typed) ? largestContext(model, typed, devices, settings).nCtx : 0,
     };
   });
   return { ...own, perType };
 }
 
-/** Whether llama-server takes the KV types of these options: a quantised V needs flash attention, heads whole blocks. */
+/**
+ * Whether llama-server takes the KV types of these options: a quantised V needs flash attention, heads must be whole blocks,
+ * and a model that stores K only has one type.
+ */
 export function kvTypesAllowed(model: Model, options: LaunchOptions): boolean {
-  const block = cacheTypes.get(options.cacheTypeV ?? "f16")?.blockValues ?? 1;
-  if (block === 1) return true;
-  const plan = contextPlan(model, options, undefined, "server");
-  const divides = model.layers.every(
-    (layer) => layer.keyLength % block === 0 && layer.valueLength % block === 0,
+  const { typeK, typeV, flashAttention } = contextPlan(model, options, undefined, "server");
+  const keysOnly = model.mla !== undefined || model.rules?.compressed === true;
+  if (keysOnly && typeK.name !== typeV.name) return false;
+  if (typeV.blockValues > 1 && !flashAttention) return false;
+  return model.layers.every(
+    (layer) =>
+      !layer.ownsKv ||
+      (layer.keyLength % typeK.blockValues === 0 && layer.valueLength % typeV.blockValues === 0),
   );
-  return plan.flashAttention && divides;
 }
 
 export function largestContext(

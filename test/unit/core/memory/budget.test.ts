@@ -99,7 +99,8 @@ describe("the largest context", () => {
 
   it("is longer with a smaller cache type, and never above training", () => {
     const { perType } = maxContext(dense, { parallel: 1 }, gpu(10));
-    const lengths = perType.map(({ nCtx }) => nCtx);
+    // without a kernel for two types, the attention scores take what the smaller cache gives
+    const lengths = perType.filter(({ typeK, typeV }) => typeK === typeV).map(({ nCtx }) => nCtx);
     expect(lengths).toEqual([...lengths].sort((a, b) => a - b));
     expect(maxContext(dense, { parallel: 1 }, gpu(80))).toMatchObject({
       nCtx: 131_072,

@@ -44,7 +44,7 @@ describe("the table of contexts and KV types", () => {
   it("names the device that decides, and agrees with max-context about where it ends", () => {
     const { perType } = maxContext(hybrid, launch("-m m.gguf -np 1 -ngl 99"), gpu(23 * GiB));
     for (const row of table.rows) {
-      const most = perType.find(({ typeK }) => typeK === row.type)?.nCtx ?? -1;
+      const most = perType.find(({ typeK, typeV }) => typeK === row.typeK && typeV === row.typeV)?.nCtx ?? -1;
       expect(row.largest, row.type).toBe(most);
       for (const cell of row.cells) {
         expect(cell.verdict === "fits", `${row.type} ${cell.nCtx}`).toBe(cell.nCtx <= most);
@@ -57,7 +57,11 @@ describe("the table of contexts and KV types", () => {
     const off = contextTable(hybrid, launch("-m m.gguf -np 1 -fa off"), gpu(23 * GiB));
     expect(off.rows.map(({ type, allowed }) => [type, allowed])).toEqual([
       ["f16", true],
+      // as the real server does: K alone may be quantised without flash attention
+      ["q8_0 / f16", true],
+      ["f16 / q8_0", false],
       ["q8_0", false],
+      ["q8_0 / q4_0", false],
       ["q5_1", false],
       ["q4_0", false],
     ]);
