@@ -1,9 +1,12 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import type { Command } from "commander";
+import { openGgufTokenizer, type GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { Caches } from "../app/caches";
 import { HistoryStore } from "../app/historyStore";
-import { version } from "./version";
+
+/** The build puts the package's in its place. */
+export const version = process.env["LLAMA_GAUGE_VERSION"] ?? "unbuilt";
 
 /** The user's folder for what is made once: compiled vocabularies, counts. It may be removed at any time. */
 export function cacheFolder(): string {
@@ -42,4 +45,9 @@ export function withHistory(command: Command, use: string): Command {
 
 export function historyOf({ history }: HistoryFlags): HistoryStore | undefined {
   return history === false ? undefined : new HistoryStore(history ?? historyFolder());
+}
+
+/** Opens the vocabulary of a GGUF; what is compiled once is kept in the user's cache folder. */
+export function openVocabulary(model: string, signal: AbortSignal): Promise<GgufTokenizer> {
+  return openGgufTokenizer(model, { signal, cacheDir: path.join(cacheFolder(), "vocabularies") });
 }

@@ -16,7 +16,7 @@ import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
-import { version } from "./version";
+import { version } from "./kept";
 import { existing } from "./walkFlags";
 
 interface McpOptions extends HistoryFlags, ProgramFlags {

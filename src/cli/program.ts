@@ -4,7 +4,7 @@ import { UserError, type UserErrorReason } from "../core/userError";
 import { withoutSecrets } from "../core/withoutSecrets";
 import { endProgress, exitCode, printError, type ExitCode } from "./output";
 import type { CliCommand } from "./command";
-import { version } from "./version";
+import { version } from "./kept";
 
 /** Only what is asked for is loaded: most commands need a fraction of the program. */
 export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {

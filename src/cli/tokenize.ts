@@ -1,8 +1,8 @@
 import { buffer } from "node:stream/consumers";
 import type { CliCommand } from "./command";
 import { printJson, printLines } from "./output";
+import { openVocabulary } from "./kept";
 import { bytesOf } from "./textFile";
-import { openVocabulary } from "./vocabulary";
 
 interface TokenizeFlags {
   readonly model: string;
