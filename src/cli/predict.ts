@@ -11,7 +11,7 @@ import { tokensWithin, type TokensWithin } from "../core/prefill/tokensWithin";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { namedServer } from "./access";
-import { wholeNumber } from "./arguments";
+import { tokenCount, wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { givenLaunch } from "./launch";
 import { printJson, printLines } from "./output";
@@ -33,13 +33,13 @@ export const addPredict: CliCommand = (program, context) => {
       "predicted seconds with an 80 % interval, or why no prediction is possible; llama-server's arguments, to compare the curve with, go after --",
     )
     .requiredOption("--curve <file>", "output of `probe --json` or of a benchmark")
-    .option("--tokens <n>", "tokens of the prompt that are not cached", wholeNumber)
+    .option("--tokens <n>", "tokens of the prompt that are not cached", tokenCount)
     .option(
       "--within <seconds>",
       "instead of --tokens: how many tokens can be read in that time",
       wholeNumber,
     )
-    .option("--cached <n>", "tokens that are already in the cache", wholeNumber, 0)
+    .option("--cached <n>", "tokens that are already in the cache", tokenCount, 0)
     .option("--server <url>", "predict for this llama-server")
     .option("--any-curve", "predict also from a curve of another setup")
     .option("--json", "one JSON document on stdout")
