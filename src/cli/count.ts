@@ -10,7 +10,7 @@ import { chooseTokenizer } from "../app/tokenizerChoice";
 import type { ConnectedServer } from "../core/report/situation";
 import { UserError } from "../core/userError";
 import { workspaceFiles } from "../node/files/workspaceFiles";
-import { namedServer } from "./access";
+import { namedServer } from "./launch";
 import type { CliCommand } from "./command";
 import { openCaches } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";

@@ -3,9 +3,11 @@ import { InvalidArgumentError, type Command } from "commander";
 import { launchOptions } from "../app/launchArguments";
 import { formatText } from "../core/format";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { isReadableByOthers } from "../core/servers/serverAddress";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
+import type { DiscoveryOptions } from "../node/llamaServer/serverDiscovery";
 import { findLlamaProgram } from "../node/machine/llamaPrograms";
 import type { CliContext } from "./command";
 import { byteCount } from "./arguments";
@@ -48,4 +50,23 @@ export function device(text: string, before: readonly MemoryDevice[]): readonly 
   const [, name = "", size = ""] = /^(.+)=(.+)$/.exec(text) ?? [];
   if (name === "") throw new InvalidArgumentError("NAME=BYTES is needed, for example CUDA0=24GiB.");
   return [...before, { name, freeBytes: byteCount(size) }];
+}
+
+const warnedOf = new Set<string>();
+
+/** A key never goes into an argument, where other processes could read it. */
+export function serverAccess(url: string): { readonly url: string; readonly apiKey?: string } {
+  const apiKey = process.env["LLAMA_API_KEY"];
+  if (apiKey === undefined || apiKey === "") return { url };
+  if (isReadableByOthers(url) && !warnedOf.has(url)) {
+    warnedOf.add(url);
+    printError(`the API key is sent to ${url} without encryption: others in the network can read it.`);
+  }
+  return { url, apiKey };
+}
+
+/** The server that is named, and no other one. */
+export function namedServer(url: string): DiscoveryOptions {
+  const { url: configured, ...key } = serverAccess(url);
+  return { configured, ...key };
 }

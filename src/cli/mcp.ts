@@ -11,11 +11,17 @@ import { defaultPatience } from "../core/report/wait";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
 import { workspaceFiles } from "../node/files/workspaceFiles";
-import { namedServer, serverAccess } from "./access";
 import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
-import { givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
+import {
+  givenLaunch,
+  programsOf,
+  withPrograms,
+  type ProgramFlags,
+  namedServer,
+  serverAccess,
+} from "./launch";
 import { version } from "./kept";
 import { existing } from "./walkFlags";
 

@@ -98,14 +98,14 @@ export const addMaxContext: CliCommand = (program, context) => {
   });
 };
 
-interface LaunchedModel {
+export interface LaunchedModel {
   readonly model: Model;
   readonly path: string;
   readonly launch: LaunchOptions;
 }
 
 /** The options after `--` and the model they name. Problems llama-server would have with them go to stderr. */
-async function launchedModel(context: CliContext): Promise<LaunchedModel> {
+export async function launchedModel(context: CliContext): Promise<LaunchedModel> {
   const { signal } = context;
   const launch = await givenLaunch(context);
   const path = await launchedModelFile(launch, signal);

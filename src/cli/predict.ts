@@ -10,10 +10,9 @@ import type { Prediction } from "../core/prefill/prediction";
 import { tokensWithin, type TokensWithin } from "../core/prefill/tokensWithin";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
-import { namedServer } from "./access";
 import { tokenCount, wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
-import { givenLaunch } from "./launch";
+import { givenLaunch, namedServer } from "./launch";
 import { printJson, printLines } from "./output";
 
 interface PredictOptions {
@@ -32,7 +31,7 @@ export const addPredict: CliCommand = (program, context) => {
     .description(
       "predicted seconds with an 80 % interval, or why no prediction is possible; llama-server's arguments, to compare the curve with, go after --",
     )
-    .requiredOption("--curve <file>", "output of `probe --json` or of a benchmark")
+    .requiredOption("--curve <file>", "output of `probe --json` or of a benchmark, or a llama-server log")
     .option("--tokens <n>", "tokens of the prompt that are not cached", tokenCount)
     .option(
       "--within <seconds>",

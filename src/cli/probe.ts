@@ -5,11 +5,10 @@ import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { benchProbeAndRemember, probeAndRemember, probedServer } from "../app/probe";
 import { connected, findServer } from "../app/runningServer";
-import { namedServer, serverAccess } from "./access";
 import { tokenCount, wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { historyOf, withHistory, type HistoryFlags } from "./kept";
-import { givenLaunch } from "./launch";
+import { givenLaunch, namedServer, serverAccess } from "./launch";
 import { endProgress, printError, printJson, printLines, printProgress, table } from "./output";
 import { largest } from "../core/lists";
 

@@ -21,6 +21,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   "explain-log": async () => (await import("./explainLog")).addExplainLog,
   pack: async () => (await import("./pack")).addPack,
   history: async () => (await import("./history")).addHistory,
+  conversation: async () => (await import("./conversation")).addConversation,
   probe: async () => (await import("./probe")).addProbe,
   mcp: async () => (await import("./mcp")).addMcp,
 };

@@ -61,7 +61,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "template", "files", "llamaBench", "ladder"],
   ],
-  app: ["agents", "."],
+  app: ["agents", "logs", ".", "conversation"],
   client: ["editor", "servers", "estimate", "language", "panel", "speed", "ladder", "statusBar", "."],
   languageServer: ["."],
   webview: ["view", "saving", "charts", "cards", "page", "."],

@@ -1,6 +1,6 @@
 import { FactReader } from "../logs/reading/factReader";
 import type { LogFacts } from "../logs/reading/logFacts";
-import { logLines, type LogLine } from "../logs/reading/logLine";
+import { readLogLine, type LogLine } from "../logs/reading/logLine";
 import type { RequestRecord, RunningRequest } from "./requestRecord";
 import { serverEvent } from "./serverEvent";
 import { ServerLedger } from "./serverLedger";
@@ -53,7 +53,20 @@ export class LedgerReader {
   private example: string | undefined;
 
   /** The request that ended with the line, if one did. */
-  read(line: LogLine): RequestRecord | undefined {
+  readText(text: string): RequestRecord | undefined {
+    // three of the eight lines of a request
+    if (
+      text.includes("graphs reused =") ||
+      text.includes("graph reallocs =") ||
+      text.includes("  total time =")
+    ) {
+      this.lines++;
+      return undefined;
+    }
+    return this.read(readLogLine(text, this.lines + 1));
+  }
+
+  private read(line: LogLine): RequestRecord | undefined {
     this.lines++;
     const event = serverEvent(line.text);
     const name = line.source ?? "";
@@ -150,6 +163,6 @@ function readFacts(source: Source, line: LogLine): void {
 
 export function ledgerOf(text: string): Ledger {
   const reader = new LedgerReader();
-  for (const line of logLines(text)) reader.read(line);
+  for (const line of text.split(/\r?\n/)) reader.readText(line);
   return reader.result();
 }

@@ -34,7 +34,7 @@ export interface ReadRequest {
   /** The conversation in the slot that was chosen. */
   readonly own?: KnownConversation;
   /** All conversations of this server start, the own one included. */
-  readonly others: readonly KnownConversation[];
+  readonly all: () => readonly KnownConversation[];
   /** `-sps` as the server printed it. */
   readonly threshold?: number;
   /** Positions of checkpoints of this slot that were erased because there were too many. */
@@ -108,7 +108,8 @@ function unusedKind({ cachedTokens, wentBack, memory, erased }: ReadRequest, sha
 
 /** No slot was similar enough. What came out of the copies in host memory tells the conversation; else its length does. */
 function inOtherSlot(request: ReadRequest): ReadAgain {
-  const { promptTokens, cachedTokens, others } = request;
+  const { promptTokens, cachedTokens } = request;
+  const others = request.all();
   const copied = others.find(
     ({ fillTokens, generatedTokens, promptTokens: before }) =>
       cachedTokens >= worthTelling &&

@@ -48,17 +48,16 @@ export type SlotEvent =
   | { readonly kind: "checkpointRestored"; readonly tokens: number }
   | { readonly kind: "allAgain" };
 
-const slotLine = /^(?:slot )?\s*\S+: id\s+(\d+) \| task (-?\d+) \| ?(.*)$/;
 const timing = /^\s*(prompt )?eval time =\s*([\d.]+) ms \/\s*(\d+) (?:tokens|runs)/;
 
 interface Reader {
-  /** A piece of the line that must be there: cheaper than the pattern. */
+  /** How the message begins: cheaper than the pattern. */
   readonly mark: string;
   readonly pattern: RegExp;
   readonly event: (match: RegExpExecArray) => SlotEvent;
 }
 
-/** In order of how often they occur. Source: `server-context.cpp` from b5000 to b11669, and logs of the latter. */
+/** Source: `server-context.cpp` from b5000 to b11669, and logs of the latter. */
 const readers: readonly Reader[] = [
   {
     mark: "prompt processing,",
@@ -82,15 +81,15 @@ const readers: readonly Reader[] = [
       share: Number(share),
     }),
   },
-  {
-    mark: "eval time",
+  ...["prompt eval time", "eval time"].map((mark): Reader => ({
+    mark,
     pattern: timing,
     event: ([, prompt, milliseconds, tokens]) => ({
       kind: prompt === undefined ? "generation" : "prefill",
       tokens: Number(tokens),
       seconds: Number(milliseconds) / 1000,
     }),
-  },
+  })),
   {
     mark: "stop processing",
     pattern: /^stop processing: n_(?:tokens|past) = (\d+), truncated = (\d)/,
@@ -133,13 +132,13 @@ const readers: readonly Reader[] = [
       /^new prompt, n_ctx_slot = (\d+), n_keep = -?\d+, (?:task\.n_tokens|n_prompt_tokens|task->n_tokens) = (\d+)/,
     event: ([, limit, tokens]) => ({ kind: "prompt", tokens: Number(tokens), limit: Number(limit) }),
   },
-  {
-    mark: "memory_seq_rm",
+  ...["cached n_tokens", "n_tokens", "n_past"].map((mark): Reader => ({
+    mark,
     pattern: /^(?:cached )?n_(?:tokens|past) = (\d+), memory_seq_rm \[/,
     event: ([, tokens]) => ({ kind: "cached", tokens: Number(tokens) }),
-  },
+  })),
   {
-    mark: "context shift",
+    mark: "slot context shift",
     pattern: /^slot context shift, n_keep = \d+, n_left = \d+, n_discard = (\d+)/,
     event: ([, discarded]) => ({ kind: "shift", discarded: Number(discarded) }),
   },
@@ -161,6 +160,13 @@ const readers: readonly Reader[] = [
   })),
 ];
 
+/** By the first letter: every line of a long log is looked at. */
+const byLetter = new Map<string, Reader[]>();
+for (const reader of readers) {
+  const letter = reader.mark.charAt(0);
+  byLetter.set(letter, [...(byLetter.get(letter) ?? []), reader]);
+}
+
 /** Lines like these decide something; one that no pattern reads is worded in a way nobody here knows. */
 const decisive =
   /selected slot|\beval time|prompt processing|stop processing|context (?:shift|checkpoint)|re-processing|exceeds the available context/;
@@ -170,15 +176,17 @@ const idle =
 
 /** The event of a line; undefined for the many others; "unknown" for a decisive line in words that are not known. */
 export function serverEvent(text: string): ServerEvent | "unknown" | undefined {
-  // "slot print_timing: id 0 | task 0 | …" with the function right-aligned
+  // `slot print_timing: id  0 | task 0 | prompt eval time = …`
   const bar = text.indexOf(" | task ");
   if (bar >= 0) {
-    const found = slotLine.exec(text);
-    if (found === null) return undefined;
-    const [, slot, task, message = ""] = found;
+    const end = text.indexOf(" |", bar + 8);
+    const at = text.lastIndexOf("id", bar);
+    if (end < 0 || at < 0) return undefined;
+    const message = text.slice(end + 3).trimStart();
     const event = slotEvent(message, text);
     if (event === undefined || event === "unknown") return event;
-    return { ...event, slot: Number(slot), task: Number(task) };
+    const [slot, task] = [Number(text.slice(at + 2, bar)), Number(text.slice(bar + 8, end))];
+    return Number.isInteger(slot) && Number.isInteger(task) ? { ...event, slot, task } : undefined;
   }
   const old = text.includes("eval time") ? timing.exec(text) : null;
   if (old !== null) {
@@ -193,10 +201,9 @@ export function serverEvent(text: string): ServerEvent | "unknown" | undefined {
   return otherEvent(text);
 }
 
-function slotEvent(message: string, text: string): SlotEvent | "unknown" | undefined {
-  const trimmed = message.trimStart();
-  for (const { mark, pattern, event } of readers) {
-    if (!trimmed.includes(mark)) continue;
+function slotEvent(trimmed: string, text: string): SlotEvent | "unknown" | undefined {
+  for (const { mark, pattern, event } of byLetter.get(trimmed.charAt(0)) ?? []) {
+    if (!trimmed.startsWith(mark)) continue;
     const match = pattern.exec(trimmed);
     if (match !== null) return event(match);
   }

@@ -58,7 +58,7 @@ interface Interval {
 }
 
 const keptIntervals = 64;
-const keptConversations = 64;
+const keptConversations = 32;
 const keptErased = 64;
 /** Progress lines kept of one request: a prompt of a million tokens in batches of 256. */
 const keptProgress = 4096;
@@ -305,8 +305,7 @@ export class ServerLedger {
 
   private judge(slot: Slot, active: Active, promptTokens: number, cachedTokens: number) {
     const { chosen } = active;
-    const known = this.conversations.map((conversation) => this.known(conversation, active));
-    const own = known.find(({ id }) => id === slot.conversation?.id);
+    const own = slot.conversation && this.known(slot.conversation, active);
     const memory = this.memory ?? (this.verbose ? "plain" : undefined);
     return readAgain({
       promptTokens,
@@ -321,7 +320,7 @@ export class ServerLedger {
           : { by: chosen?.kind === "oldest" ? "age" : "other" },
       ...(active.held !== undefined && { held: active.held }),
       ...(own !== undefined && { own }),
-      others: known,
+      all: () => this.conversations.map((conversation) => this.known(conversation, active)),
       ...(this.threshold !== undefined && { threshold: this.threshold }),
       erased: slot.erased,
       wentBack: active.wentBack,

@@ -1,4 +1,5 @@
 import type { LaunchOptions } from "../launch/launchOptions";
+import { pad256 } from "../launch/launchRules";
 import type { Model } from "../model/model";
 import type { DepthCurve } from "./depthCurve";
 import { predict } from "./predict";
@@ -52,11 +53,17 @@ export function reread(question: RepeatedPrompt): Reread {
     case "plain":
       return from(shared);
     case "slidingWindow":
-      return from(firstPromptTokens - shared <= memory.window + ubatch ? shared : nearest);
+      return from(firstPromptTokens - shared <= freeRollBack(memory.window, ubatch) ? shared : nearest);
     case "recurrent":
       return from(nearest);
   }
 }
+
+/**
+ * Tokens that a sliding window can be rolled back by: its cache has `pad256(window + ubatch)` cells (`llama-kv-cache-iswa.cpp`),
+ * and a whole window must still stand in front of what is read.
+ */
+export const freeRollBack = (window: number, ubatch: number): number => pad256(window + ubatch) - window;
 
 /** How a server keeps what it has read. */
 export interface PromptKeeping {

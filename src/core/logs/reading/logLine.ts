@@ -73,7 +73,8 @@ export function readLogLine(line: string, number: number): LogLine {
     number,
     text: plain.slice(start + all.length),
     start: start + all.length,
-    seconds: Number(minutes) * 60 + Number(seconds) + Number(`0.${milliseconds ?? ""}${microseconds ?? ""}`),
+    seconds:
+      Number(minutes) * 60 + Number(seconds) + (Number(milliseconds) * 1000 + Number(microseconds)) / 1e6,
     ...(known === undefined ? {} : { level: known }),
     ...from,
   };

@@ -1,0 +1,149 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { encodingOf, headBytes } from "./decodeFile";
+import { openFlags } from "./regularFile";
+
+/** Read at once; what is in memory of a log is never more than this, and one line. */
+const chunkBytes = 4 * 2 ** 20;
+/** The rest of a longer line is dropped: llama.cpp writes none. */
+const longestLine = 64 * 2 ** 10;
+
+/** The first line of a server's log has the microseconds of its start. */
+const beginningBytes = 256;
+
+const newline = 10;
+
+export interface LogRead {
+  /** Bytes read this time. */
+  readonly bytes: number;
+  /** When the file was written last: milliseconds since the epoch. */
+  readonly writtenAt: number;
+}
+
+/**
+ * A log file that grows. Every `read` gives the lines that were written since the one before: from the beginning once more
+ * where the file was replaced or cut off, as rotation does. Between reads nothing is open and nothing is watched.
+ */
+export class FollowedLog {
+  private offset = 0;
+  private identity = "";
+  private decoder: InstanceType<typeof TextDecoder> | undefined;
+  private rest: Buffer = Buffer.alloc(0);
+  private restOfWide = "";
+  private beginning: Buffer = Buffer.alloc(0);
+
+  constructor(
+    private readonly file: string,
+    private readonly onLine: (line: string) => void,
+  ) {}
+
+  /** @throws UserError where it is not there, not a file, unreadable or binary */
+  async read(signal: AbortSignal): Promise<LogRead> {
+    const handle = await open(this.file, openFlags).catch((cause: unknown) => {
+      this.startOver("");
+      throw new UserError("notFound", say`${this.file} cannot be read.`, say`Specify an existing log.`, {
+        cause,
+      });
+    });
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) {
+        throw new UserError("invalidInput", say`${this.file} is not a file.`, say`Specify an existing log.`);
+      }
+      // a new file may get the number of the old one, and grow past the place it was read to: its first line is another
+      const identity = `${stats.dev}:${stats.ino}`;
+      if (identity !== this.identity || stats.size < this.offset || !(await this.beginsAlike(handle)))
+        this.startOver(identity);
+      const chunk = Buffer.allocUnsafe(Math.max(1, Math.min(chunkBytes, stats.size - this.offset)));
+      const from = this.offset;
+      // what is written while it is read comes with the next read
+      while (this.offset < stats.size) {
+        signal.throwIfAborted();
+        const { bytesRead } = await handle.read(
+          chunk,
+          0,
+          Math.min(chunk.length, stats.size - this.offset),
+          this.offset,
+        );
+        if (bytesRead === 0) break;
+        const bytes = chunk.subarray(0, bytesRead);
+        if (this.offset === 0) this.look(bytes);
+        if (this.offset < beginningBytes)
+          this.beginning = Buffer.concat([this.beginning, bytes.subarray(0, beginningBytes)]).subarray(
+            0,
+            beginningBytes,
+          );
+        this.offset += bytesRead;
+        this.take(bytes);
+      }
+      return { bytes: this.offset - from, writtenAt: stats.mtimeMs };
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** The last line, where it does not end yet: for a log that nobody writes any more. */
+  flush(): void {
+    const text = this.decoder === undefined ? this.rest.toString("utf8") : this.restOfWide;
+    this.rest = Buffer.alloc(0);
+    this.restOfWide = "";
+    if (text !== "") this.line(text);
+  }
+
+  private async beginsAlike(handle: FileHandle): Promise<boolean> {
+    const { length } = this.beginning;
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
+    return bytesRead === length && this.beginning.equals(buffer);
+  }
+
+  private startOver(identity: string): void {
+    this.beginning = Buffer.alloc(0);
+    this.identity = identity;
+    this.offset = 0;
+    this.decoder = undefined;
+    this.rest = Buffer.alloc(0);
+    this.restOfWide = "";
+  }
+
+  private look(bytes: Buffer): void {
+    const encoding = encodingOf(bytes.subarray(0, headBytes));
+    if (encoding === "binary") {
+      throw new UserError(
+        "invalidInput",
+        say`${this.file} is not a text file.`,
+        say`Specify a log as llama-server writes it; unpack a compressed one first.`,
+      );
+    }
+    // PowerShell's `>` writes UTF-16
+    this.decoder =
+      encoding === "utf8" ? undefined : new TextDecoder(encoding === "utf16le" ? "utf-16le" : "utf-16be");
+  }
+
+  private take(bytes: Buffer): void {
+    if (this.decoder !== undefined) {
+      const lines = (this.restOfWide + this.decoder.decode(bytes, { stream: true })).split("\n");
+      this.restOfWide = (lines.pop() ?? "").slice(0, longestLine);
+      for (const line of lines) this.line(line);
+      return;
+    }
+    const end = bytes.lastIndexOf(newline);
+    if (end < 0) {
+      if (this.rest.length < longestLine)
+        this.rest = Buffer.concat([this.rest, bytes]).subarray(0, longestLine);
+      return;
+    }
+    const text = Buffer.concat([this.rest, bytes.subarray(0, end)]).toString("utf8");
+    this.rest = Buffer.from(bytes.subarray(end + 1, end + 1 + longestLine));
+    let start = 0;
+    for (let stop = text.indexOf("\n"); stop >= 0; stop = text.indexOf("\n", start)) {
+      this.line(text.slice(start, stop));
+      start = stop + 1;
+    }
+    this.line(text.slice(start));
+  }
+
+  private line(text: string): void {
+    this.onLine(text.endsWith("\r") ? text.slice(0, -1) : text);
+  }
+}
