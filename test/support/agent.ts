@@ -14,9 +14,9 @@ export type Turn =
 const plainToken = 374;
 const otherToken = 279;
 
-/** Tokens nobody else sends, in an order of their own. */
+/** Tokens of every forged vocabulary, in an order of their own: two seeds begin alike only if 997 divides their difference. */
 export const someTokens = (count: number, seed: number): number[] =>
-  Array.from({ length: count }, (_, i) => 1000 + ((i * 7919 + seed * 104_729) % 50_000));
+  Array.from({ length: count }, (_, i) => 300 + ((i * 7919 + seed * 104_729) % 997));
 
 /**
  * A coding agent as a server sees it: every request is the whole conversation so far. Prompts are token ids, so that lengths
