@@ -18,7 +18,8 @@ let text: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), "gauge-cli-history-"));
-  model = await forgedModel();
+  // slow enough for a probe to tell reading from the noise of a busy machine
+  model = await forgedModel({ size: "slope" });
   server = await startLlamaServer({ model, args: ["-c", "8192", "-np", "1"] });
   text = path.join(folder, "text.md");
   await writeFile(text, "The tide is high enough between nine and eleven.\n".repeat(40));
@@ -49,7 +50,7 @@ describe("the command line's history", () => {
   it("keeps what was measured of a server, and checks of the same server predict from it", async () => {
     expect((await check(["--server", server.url])).prefill.known).toBe(false);
     const probed = (await cliJson(
-      ["probe", "--server", server.url, "--budget", "5"],
+      ["probe", "--server", server.url, "--budget", "10"],
       user("home"),
     )) as Probed;
     const checked = await check(["--server", server.url]);
@@ -66,7 +67,7 @@ describe("the command line's history", () => {
     const bench = await llamaProgram("llama-bench");
     const at = { ...user("bench"), cwd: path.dirname(model) };
     const launch = ["-m", path.basename(model), "-c", "4096", "-ub", "256"];
-    const probe = ["probe", "--bench", bench, "--budget", "5", "--depths", "0", "--", ...launch];
+    const probe = ["probe", "--bench", bench, "--budget", "10", "--depths", "0", "--", ...launch];
     await cliJson(probe, at);
     const options = (...more: string[]): string[] => ["--", "-m", model, "-c", "4096", ...more];
     expect((await check(options("-ub", "256"), at)).prefill.known).toBe(true);
@@ -76,7 +77,7 @@ describe("the command line's history", () => {
 
   it("can be another folder, such as the editor's, and nothing is written without one", async () => {
     const editors = path.join(folder, "editor");
-    const probe = ["probe", "--server", server.url, "--budget", "5"];
+    const probe = ["probe", "--server", server.url, "--budget", "10"];
     await cliJson([...probe, "--history", editors], user("nobody"));
     expect((await check(["--server", server.url, "--history", editors], user("nobody"))).prefill.known).toBe(
       true,

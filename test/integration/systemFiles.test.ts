@@ -142,8 +142,9 @@ describe("a config.ini of llama.cpp", () => {
         env: { ...env, LLAMA_ARG_CTX_SIZE: "512" },
       });
       try {
-        const its = (await runningLlamaServers(signal)).find(({ urls }) => urls.includes(overruled.url));
-        expect(its?.options).toMatchObject({ ctxSize: 512, parallel: 1, cacheTypeK: "q8_0" });
+        const behind = async (): Promise<unknown> =>
+          (await runningLlamaServers(signal)).find(({ urls }) => urls.includes(overruled.url))?.options;
+        await expect.poll(behind).toMatchObject({ ctxSize: 512, parallel: 1, cacheTypeK: "q8_0" });
       } finally {
         await overruled.stop();
       }

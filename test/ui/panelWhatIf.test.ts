@@ -125,7 +125,7 @@ describe("what-if on the panel's page", () => {
     for (const [i, row] of [
       /per token\s+largest -c that fits\s+-c 8,192\s+-c 16,384.*-c 262,144/,
       /^f16\s+22,\d\d\d B\s+\d+,\d\d\d \(.*\)\s+CUDA0 \d+\.\d GiB/,
-      /^q8_0\s+1\d,\d\d\d B/,
+      /^q8_0 \/ f16\s+1\d,\d\d\d B/,
     ].entries()) {
       await expect.poll(() => table.getByRole("row").nth(i).innerText()).toMatch(row);
     }
