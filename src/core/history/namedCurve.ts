@@ -85,7 +85,7 @@ export function namedCurve(
   const measuredAt = measuredTime(best.curve);
   const dated = measuredAt !== undefined && measuredAt <= now + clockMs;
   const assumed = setup !== undefined && !other && best.untold.length > 0;
-  const { name, undisturbed, modifiedAt } = file;
+  const { name, undisturbed } = file;
   return {
     curve: known(agedCurve(best.curve, { now, measuredAt, sameBuild: !other, undisturbed })),
     setup: other ? "other" : assumed ? "assumed" : "same",
@@ -94,13 +94,15 @@ export function namedCurve(
       ...(assumed
         ? [say`${name} does not tell its ${joined(best.untold)}; it is taken to be of this setup.`]
         : []),
-      ...(dated
-        ? []
-        : [
-            say`${name} does not tell when it was measured (the file is of ${dayOf(modifiedAt)}), so the interval is that of another day.`,
-          ]),
+      ...(dated ? [] : [undatedText(file, measuredAt)]),
     ],
   };
+}
+
+function undatedText({ name, modifiedAt }: CurveFile, measuredAt: number | undefined): Text {
+  return measuredAt === undefined
+    ? say`${name} does not tell when it was measured (the file is of ${dayOf(modifiedAt)}), so the interval is that of another day.`
+    : say`${name} was measured on ${dayOf(measuredAt)}, it says, which is still to come; the interval is that of another day.`;
 }
 
 function ofAnother({ name }: CurveFile, { differs }: SetupComparison): NamedCurve {

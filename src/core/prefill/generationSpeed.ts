@@ -11,10 +11,10 @@ export interface GenerationCost {
 }
 
 /**
- * What a line through two depths misses at that multiple of the deepest one (ln): public series, half-width of 80 %, see
- * docs/evidence/prediction.md.
+ * How far a line through two or three depths is off (ln), half-width of 80 %: 30 public series of three and more depths
+ * (test/fixtures/speed), each predicted from its shallow ones. @param octaves doublings beyond the deepest of them
  */
-const formError = 0.03;
+const formError = (octaves: number): number => 0.013 + 0.02 * octaves ** 1.5;
 
 export function generationCost(
   { generation, spread = 0 }: Pick<DepthCurve, "generation" | "spread">,
@@ -27,7 +27,7 @@ export function generationCost(
     1024,
   );
   const octaves = Math.max(0, Math.log2(depth / deepest));
-  const width = Math.hypot(formError * (1 + octaves), normal80 * spread);
+  const width = Math.hypot(formError(octaves), normal80 * spread);
   return {
     secondsPerToken,
     low: secondsPerToken * Math.exp(-width),

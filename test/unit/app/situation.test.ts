@@ -117,6 +117,9 @@ describe("a situation", () => {
     expect(any.curveNotes?.map((note) => formatText(note)).join()).toContain("of another setup");
     const today = { ...curve, measuredAt: new Date().toISOString() };
     expect((await named(today, false)).curve).toMatchObject({ value: { spread: 0.03 } });
+    const tomorrow = await named({ ...curve, measuredAt: "2999-01-02T03:04:05Z" }, false);
+    expect(tomorrow.curve).toMatchObject({ value: { spread: 0.16 } });
+    expect(tomorrow.curveNotes?.map((note) => formatText(note)).join()).toContain("still to come");
   });
 
   it("is about the model a server has loaded, not about another one that was named", async () => {
