@@ -12,10 +12,10 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GitScope } from "../../src/core/tokens/gitScope";
 import { UserError } from "../../src/core/userError";
-import { changedFiles, changesAsDiff } from "../../src/node/files/gitChanges";
+import { changedFiles, changesAsDiff, globalExcludesFile } from "../../src/node/files/gitChanges";
 
 /** Changes as the real git sees them. */
 
@@ -227,5 +227,22 @@ describe("git changes", () => {
     const running = changedFiles(root, { kind: "workingTree" }, controller.signal);
     controller.abort(new Error("cancelled"));
     await expect(running).rejects.toThrow("cancelled");
+  });
+});
+
+describe("the user's own ignore file", () => {
+  it.each([[""], ["relative"]])("is found where XDG_CONFIG_HOME is %j, as git finds it", async (variable) => {
+    const file = path.join(root, "home/.config/git/ignore");
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, "*.log\n");
+    await execa("git", ["init", "-q"], { cwd: root });
+    const env = { HOME: path.join(root, "home"), XDG_CONFIG_HOME: variable };
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    try {
+      const ignored = await execa("git", ["check-ignore", "x.log"], { cwd: root, reject: false });
+      expect(await globalExcludesFile(root, never)).toBe(ignored.exitCode === 0 ? file : undefined);
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });

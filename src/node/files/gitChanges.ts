@@ -75,8 +75,10 @@ export async function globalExcludesFile(folder: string, signal: AbortSignal): P
   } catch {
     signal.throwIfAborted();
   }
-  const home = process.env["XDG_CONFIG_HOME"] ?? path.join(process.env["HOME"] ?? "", ".config");
-  const file = path.join(home, "git", "ignore");
+  const { HOME = "", XDG_CONFIG_HOME = "" } = process.env;
+  const config = XDG_CONFIG_HOME === "" ? path.join(HOME, ".config") : XDG_CONFIG_HOME;
+  if (!path.isAbsolute(config)) return undefined;
+  const file = path.join(config, "git", "ignore");
   return (await stat(file).catch(() => undefined))?.isFile() === true ? file : undefined;
 }
 

@@ -14,6 +14,7 @@ import {
   scopeAround,
   type IgnoreSetup,
 } from "./ignoreFiles";
+import { unreadableBecause } from "../reading/readDirectly";
 import { errorCode, within } from "../waiting/within";
 import type { Pace } from "./pace";
 
@@ -320,9 +321,8 @@ class RootWalk {
 
   private failed(file: string, error: unknown, folder: boolean): ListedFile {
     this.shared.signal.throwIfAborted();
-    const code = errorCode(error);
-    if (code === undefined) throw error;
-    return this.skip(file, code === "ENOENT" || code === "ENOTDIR" ? "vanished" : "unreadable", folder, code);
+    const { reason, detail } = unreadableBecause(error);
+    return this.skip(file, reason, folder, detail);
   }
 
   private skip(file: string, reason: SkipReason, folder: boolean, detail?: string): ListedFile {

@@ -47,9 +47,20 @@ function readFrom(descriptor: number, buffer: Buffer, from: number, to: number):
 
 /** What cannot be read, in the words of a skip. */
 export function unreadable(file: FileRef, error: unknown): Extract<DirectRead, { readonly kind: "skipped" }> {
+  const { reason, detail } = unreadableBecause(error);
+  return skip(file, reason, detail);
+}
+
+/** Why the system refuses to read; everything else is a bug, and thrown again. */
+export function unreadableBecause(error: unknown): {
+  readonly reason: "vanished" | "unreadable";
+  readonly detail: string;
+} {
   const code = errorCode(error);
   if (code === undefined) throw error;
-  return skip(file, code === "ENOENT" || code === "ENOTDIR" ? "vanished" : "unreadable", code);
+  if (code === "ENOENT" || code === "ENOTDIR") return { reason: "vanished", detail: code };
+  const tooMany = code === "EMFILE" || code === "ENFILE";
+  return { reason: "unreadable", detail: tooMany ? `${code}: too many open files, see ulimit -n` : code };
 }
 
 export function skip(
