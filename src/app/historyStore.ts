@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { appendFile, copyFile, link, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseHistoryLine } from "../core/history/historyRecord";
 import type { HistoryRecord } from "../core/history/historyRecord";
@@ -16,6 +16,14 @@ export interface HistoryContent {
   readonly broken: number;
   /** In front of what was read: of these only baselines are among the records. */
   readonly olderBytes: number;
+}
+
+export interface CompactedHistory {
+  readonly bytesBefore: number;
+  readonly bytes: number;
+  readonly records: number;
+  /** The history as it was. */
+  readonly wholeFile: string;
 }
 
 /** Some ten thousand runs; half a second. */
@@ -71,6 +79,63 @@ export class HistoryStore {
   }
 
   async #read(recent: number, signal: AbortSignal): Promise<HistoryContent> {
+    const { lines, olderBytes } = await this.#lines(recent, signal);
+    const parsed = lines.map(parseHistoryLine);
+    return {
+      records: lastOfEach(parsed.flatMap((line) => (line.kind === "record" ? [line.record] : []))),
+      newer: parsed.filter((line) => line.kind === "newer").length,
+      broken: parsed.filter((line) => line.kind === "broken").length,
+      olderBytes,
+    };
+  }
+
+  /**
+   * Puts what `read` gives in the place of the history: no lines that a later one replaced, none that is broken. The whole
+   * of it, with what others write in this moment, stays beside it under another name.
+   */
+  async compact(now: number, signal: AbortSignal): Promise<CompactedHistory | undefined> {
+    const { lines } = await this.#lines(recentBytes, signal);
+    if (lines.length === 0) return undefined;
+    const kept = new Map<string, string>();
+    for (const [at, line] of lines.entries()) {
+      const parsed = parseHistoryLine(line);
+      if (parsed.kind === "record") {
+        kept.delete(parsed.record.id);
+        kept.set(parsed.record.id, line);
+      } else if (parsed.kind === "newer") kept.set(`line ${at}`, line);
+    }
+    const wholeFile = this.#file.replace(/\.jsonl$/, `-before-${now}.jsonl`);
+    const draft = `${this.#file}.${process.pid}.tmp`;
+    const before = (await stat(this.#file)).size;
+    try {
+      await writeFile(draft, [...kept.values(), ""].join("\n"), { mode: 0o600, flag: "wx", signal });
+      // not every file system knows links
+      await link(this.#file, wholeFile).catch(() => copyFile(this.#file, wholeFile));
+      await rename(draft, this.#file);
+    } catch (cause) {
+      await rm(draft, { force: true });
+      throw isFull(cause) ? full(this.#file, cause) : cause;
+    }
+    await this.#appendWrittenSince(wholeFile, before);
+    return { bytesBefore: before, bytes: (await stat(this.#file)).size, records: kept.size, wholeFile };
+  }
+
+  /** What another window added while the file was exchanged. */
+  async #appendWrittenSince(file: string, size: number): Promise<void> {
+    const { handle, size: now } = await openRegular(file);
+    try {
+      if (now <= size) return;
+      const { buffer } = await handle.read(Buffer.alloc(now - size), 0, now - size, size);
+      await appendFile(this.#file, buffer);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async #lines(
+    recent: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly lines: readonly string[]; readonly olderBytes: number }> {
     let older: readonly string[] = [];
     let olderBytes = 0;
     let text: string;
@@ -90,7 +155,7 @@ export class HistoryStore {
       });
     } catch (cause) {
       signal.throwIfAborted();
-      if (errorCode(cause) === "ENOENT") return { records: [], newer: 0, broken: 0, olderBytes: 0 };
+      if (errorCode(cause) === "ENOENT") return { lines: [], olderBytes: 0 };
       if (!(cause instanceof UnreadableError)) throw cause;
       throw new UserError(
         "tooLarge",
@@ -100,13 +165,7 @@ export class HistoryStore {
         say`Move it away; a new one will be created.`,
       );
     }
-    const lines = [...older, ...text.split("\n")].filter((line) => line.trim() !== "").map(parseHistoryLine);
-    return {
-      records: lastOfEach(lines.flatMap((line) => (line.kind === "record" ? [line.record] : []))),
-      newer: lines.filter((line) => line.kind === "newer").length,
-      broken: lines.filter((line) => line.kind === "broken").length,
-      olderBytes,
-    };
+    return { lines: [...older, ...text.split("\n")].filter((line) => line.trim() !== ""), olderBytes };
   }
 
   /** Lines of baselines up to the one that goes on at `limit`; `end` is where that one ends. */

@@ -76,4 +76,27 @@ describe("the history", () => {
     expect(content.broken).toBe(0);
     expect(new Set(content.records.map((r) => r.id)).size).toBe(100);
   });
+
+  it("is made small on request, and loses neither a baseline nor what it was", async () => {
+    const store = new HistoryStore(folder);
+    await store.append({ ...record("old"), kind: "baseline" });
+    const bulk = Array.from(
+      { length: 20_000 },
+      (_, i) => `${JSON.stringify(record(`r${i}`, "x".repeat(1000)))}\n`,
+    );
+    await appendFile(store.file, bulk.join(""));
+    await appendFile(store.file, '{"version":1,"torn\n{"version":99,"of":"tomorrow"}\n');
+    await store.append(record("twice", "first"));
+    await store.append(record("twice", "second"));
+    const before = await store.read(signal);
+    const whole = await readFile(store.file, "utf8");
+    const done = await store.compact(7, signal);
+    const after = await store.read(signal);
+    expect(after.records).toEqual(before.records);
+    expect(after).toMatchObject({ newer: 1, broken: 0, olderBytes: 0 });
+    expect(done?.bytes).toBeLessThan(17 * 2 ** 20);
+    expect(await readFile(done?.wholeFile ?? "", "utf8")).toBe(whole);
+    await store.append(record("next"));
+    expect((await store.read(signal)).records.at(-1)?.id).toBe("next");
+  });
 });
