@@ -17,6 +17,7 @@ export type LaunchAdviceCode =
   | "kvTypesNotOnCuda"
   | "draftOptionsWithoutDraft"
   | "hfFileWithoutRepo"
+  | "templateIsItsName"
   | "mainGpuIgnored";
 
 /** What a set of launch options leads to. `error`: the server does not start with it. */
@@ -236,9 +237,17 @@ function others(options: LaunchOptions): LaunchAdvice[] {
     const message = say`A file in a Hugging Face repository is specified, but no repository.`;
     found.push({ code: "hfFileWithoutRepo", severity: "warning", field: "hfFile", message });
   }
+  const { chatTemplate, jinja = true } = options;
+  if (jinja && chatTemplate?.kind === "text" && isNoTemplate(chatTemplate.text)) {
+    const message = say`With --jinja, which is the default, this is not the name of a template but its text: every prompt is "${chatTemplate.text}", without the message. Add --no-jinja to use a built-in template by name.`;
+    found.push({ code: "templateIsItsName", severity: "warning", field: "chatTemplate", message });
+  }
   if (options.mainGpu !== undefined && (options.splitMode ?? "layer") === "layer") {
     const message = say`The main GPU matters only with the split modes none and row.`;
     found.push({ code: "mainGpuIgnored", severity: "information", field: "mainGpu", message });
   }
   return found;
 }
+
+/** A text in which Jinja has nothing to do; "chatml" is the one name that is understood (common_chat_templates_init). */
+const isNoTemplate = (text: string): boolean => text !== "" && text !== "chatml" && !/\{[{%]/.test(text);

@@ -99,6 +99,15 @@ describe("findings in a preset", () => {
     expect(check(["[big]", model], context)).toEqual(["1:2-5 warning exceedsMemory"]);
   });
 
+  it("warns of a template's name where llama-server takes it for the template", () => {
+    // b11669 with --chat-template llama2 answers /apply-template with the prompt "llama2"; chatml is understood
+    const found = (...keys: string[]): readonly string[] => check(["[a]", model, ...keys]);
+    expect(found("chat-template = llama2")).toEqual(["3:17-23 warning templateIsItsName"]);
+    expect(found("chat-template = chatml")).toEqual([]);
+    expect(found("chat-template = {{ messages[0].content }}")).toEqual([]);
+    expect(found("chat-template = llama2", "jinja = off")).toEqual([]);
+  });
+
   it("says whether RoPE scaling would help with a context above the training length", () => {
     const context: LintContext = { modelFacts: () => ({ trained: { contextLength: 4096, rope: {} } }) };
     const sentence = (...more: string[]): string =>
