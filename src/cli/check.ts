@@ -19,7 +19,7 @@ import { workspaceFiles } from "../node/files/workspaceFiles";
 import { mebibytes, wholeNumber } from "./arguments";
 import type { CliCommand } from "./command";
 import { countJson, crashWarnings } from "./count";
-import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
+import { historyOf, keptSetup, openCaches, withHistory, type HistoryFlags } from "./kept";
 import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags, namedServer } from "./launch";
 import { endProgress, exitCode, printJson, printLines, printProgress } from "./output";
 import { readCurveFile } from "../app/measurements";
@@ -68,7 +68,6 @@ export const addCheck: CliCommand = (program, context) => {
       const roots = await existing(paths);
       const file = options.curve === undefined ? undefined : await readCurveFile(options.curve, signal);
       const caches = openCaches();
-      const history = historyOf(options);
       const devices = options.device.length === 0 ? "measure" : options.device;
       const launch = await givenLaunch(context);
       // what a server has loaded is the server's to say
@@ -82,11 +81,8 @@ export const addCheck: CliCommand = (program, context) => {
           programs: await programsOf(options),
           ...(devices === "measure" && { fitProbe: caches.fitProbe }),
           ...(options.margin !== undefined && { marginBytes: options.margin }),
-          openVocabulary: (file, its) => caches.vocabulary(file, its),
-          renderTemplate: (job, its) => caches.templates.render(job, its),
-          counts: (fingerprint) => caches.counts(fingerprint),
           ...(file && { curve: { file, any: options.anyCurve === true } }),
-          ...(history && { history }),
+          ...keptSetup(caches, historyOf(options)),
         },
         signal,
       );

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { openGgufTokenizer, type GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { Caches } from "../app/caches";
 import { HistoryStore } from "../app/historyStore";
+import type { Setup } from "../app/situation";
 
 /** The build puts the package's in its place. */
 export const version = process.env["LLAMA_GAUGE_VERSION"] ?? "unbuilt";
@@ -30,6 +31,19 @@ function userFolder(variable: string, unixDefault: string): string {
 
 /** What this command keeps for the next one. */
 export const openCaches = (): Caches => new Caches({ folder: cacheFolder(), version });
+
+/** What `gather` takes from earlier commands and leaves for later ones. */
+export function keptSetup(
+  caches: Caches,
+  history: HistoryStore | undefined,
+): Pick<Setup, "openVocabulary" | "renderTemplate" | "counts" | "history"> {
+  return {
+    openVocabulary: (file, signal) => caches.vocabulary(file, signal),
+    renderTemplate: (job, signal) => caches.templates.render(job, signal),
+    counts: (fingerprint) => caches.counts(fingerprint),
+    ...(history && { history }),
+  };
+}
 
 /** A folder, the user's own where none is named; false: none. */
 export interface HistoryFlags {

@@ -10,10 +10,11 @@ import type { Situation } from "../core/report/situation";
 import { defaultPatience } from "../core/report/wait";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { UserError } from "../core/userError";
+import { launchedModelFile } from "../node/gguf/launchedModel";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
-import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
+import { historyOf, keptSetup, openCaches, version, withHistory, type HistoryFlags } from "./kept";
 import {
   givenLaunch,
   programsOf,
@@ -22,7 +23,6 @@ import {
   namedServer,
   serverAccess,
 } from "./launch";
-import { version } from "./kept";
 import { existing } from "./walkFlags";
 
 interface McpOptions extends HistoryFlags, ProgramFlags {
@@ -92,17 +92,18 @@ async function agentHost(options: McpOptions, context: CliContext): Promise<Agen
   const roots = await existing(options.root.length === 0 ? ["."] : options.root);
   const launch = await givenLaunch(context);
   const programs = await programsOf(options);
+  // what a server has loaded is the server's to say
+  const named = options.server !== undefined;
+  const modelFile = named ? undefined : await launchedModelFile(launch, context.signal);
   const caches = openCaches();
-  const history = historyOf(options);
+  const kept = keptSetup(caches, historyOf(options));
   const server = options.server === undefined ? { processes: true } : namedServer(options.server);
   const situation = (signal: AbortSignal): Promise<Situation> =>
     gather(
       {
         ...{ server, launch, programs, devices: "measure", fitProbe: caches.fitProbe },
-        openVocabulary: (file, its) => caches.vocabulary(file, its),
-        renderTemplate: (job, its) => caches.templates.render(job, its),
-        counts: (fingerprint) => caches.counts(fingerprint),
-        ...(history && { history }),
+        ...(modelFile !== undefined && { modelFile }),
+        ...kept,
       },
       signal,
     );
@@ -126,6 +127,6 @@ async function agentHost(options: McpOptions, context: CliContext): Promise<Agen
       );
       return { report, situation: its };
     },
-    apiKey: (url) => Promise.resolve(options.server === undefined ? undefined : serverAccess(url).apiKey),
+    apiKey: (url) => Promise.resolve(named ? serverAccess(url).apiKey : undefined),
   };
 }

@@ -7,7 +7,8 @@ import { say, seconds } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { insideRoots } from "../../node/files/insideRoots";
 import { readServerActivity } from "../../node/llamaServer/serverActivity";
-import { TimeLimitError, within } from "../../node/waiting/within";
+import { TimeLimitError } from "../../node/waiting/within";
+import { withLimit } from "../../node/waiting/withLimit";
 
 /** What an agent's questions are answered from. */
 export interface AgentHost {
@@ -31,12 +32,8 @@ export class AgentQuestions {
    * @throws UserError where the question cannot be answered, an abort where the signal fired
    */
   async ask(tool: AgentToolName, input: unknown, signal: AbortSignal): Promise<string> {
-    const ending = new AbortController();
-    const end = (): void => ending.abort(signal.reason);
-    signal.addEventListener("abort", end, { once: true });
     try {
-      signal.throwIfAborted();
-      return await within(answer(tool, input, this.host, ending.signal), patienceMs, signal);
+      return await withLimit(signal, patienceMs, (its) => answer(tool, input, this.host, its));
     } catch (error) {
       if (!(error instanceof TimeLimitError)) throw error;
       throw new UserError(
@@ -45,9 +42,6 @@ export class AgentQuestions {
         say`Name fewer files, or a smaller folder.`,
         { cause: error },
       );
-    } finally {
-      signal.removeEventListener("abort", end);
-      ending.abort();
     }
   }
 }
