@@ -14,7 +14,7 @@ import { naiveSeconds } from "../src/core/prefill/depthCurve";
 import { predict } from "../src/core/prefill/predict";
 import { startMonitor } from "../src/node/monitor/monitor";
 import { listeningProcess } from "../src/node/monitor/monitorLinux";
-import { runServerProbe } from "../src/app/serverProbe";
+import { runServerProbe } from "../src/app/measuring/serverProbe";
 import { LlamaServerConnection } from "../src/node/llamaServer/llamaServerConnection";
 import { streamCompletion } from "../src/node/llamaServer/serverProbeStream";
 import { forgedModel, type ForgeOptions } from "../test/support/forge/forgeModel";

@@ -1,5 +1,5 @@
 import { printError } from "./cli/output";
-import { run } from "./cli/program";
+import { run } from "./cli/run/program";
 
 // Composition root of the command line `llama-gauge`: same core, same adapters as the extension, no vscode.
 const interrupt = new AbortController();

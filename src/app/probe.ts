@@ -11,7 +11,7 @@ import type { DepthCurve } from "../core/prefill/depthCurve";
 import { UserError } from "../core/userError";
 import type { HistoryStore } from "./historyStore";
 import { runBenchProbe, type BenchProbeRequest } from "../node/llamaBench/llamaBenchProbe";
-import { runServerProbe, type ServerProbeRequest } from "./serverProbe";
+import { runServerProbe, type ServerProbeRequest } from "./measuring/serverProbe";
 
 /** A running server and the options that are known of it. */
 export interface ProbedServer {

@@ -23,7 +23,7 @@ import type { Situation } from "../core/report/situation";
 import { recordOfComparison, runComparison } from "../node/llamaBench/llamaBenchCompare";
 import { measureFirstTokens } from "../node/llamaBench/llamaBenchProbe";
 import { readServerActivity } from "../node/llamaServer/serverActivity";
-import { sampleAgreement } from "./sampleAgreement";
+import { sampleAgreement } from "./measuring/sampleAgreement";
 import type { AppHost } from "./host";
 import { benchSetup, llamaProgram, type BenchSetup } from "./benchSetup";
 import { HistoryStore } from "./historyStore";

@@ -8,7 +8,7 @@ import { variedOptions } from "../../src/core/bench/comparisonArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
 import { formatText } from "../../src/core/format";
 import { predict } from "../../src/core/prefill/predict";
-import { sampleAgreement } from "../../src/app/sampleAgreement";
+import { sampleAgreement } from "../../src/app/measuring/sampleAgreement";
 import { runLlamaBench } from "../../src/node/llamaBench/llamaBench";
 import type { BenchCall } from "../../src/node/llamaBench/llamaBench";
 import { runComparison } from "../../src/node/llamaBench/llamaBenchCompare";

@@ -10,7 +10,7 @@ import { SlotWatch } from "../../src/core/bench/slotWatch";
 import type { RequestTiming } from "../../src/core/prefill/liveTimings";
 import { UserError } from "../../src/core/userError";
 import { HistoryStore } from "../../src/app/historyStore";
-import { runServerProbe } from "../../src/app/serverProbe";
+import { runServerProbe } from "../../src/app/measuring/serverProbe";
 import { readServerActivity } from "../../src/node/llamaServer/serverActivity";
 import { bundledProgram } from "../support/bundled";
 import { forgedModel } from "../support/forge/forgeModel";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { StreamPlan } from "../../src/core/bench/probePlan";
 import { predict } from "../../src/core/prefill/predict";
-import { runServerProbe } from "../../src/app/serverProbe";
+import { runServerProbe } from "../../src/app/measuring/serverProbe";
 import type { LlamaServerProcess } from "../support/llamaCpp";
 import { prefill, startSlopeServer } from "../support/slopeServer";
 

@@ -61,11 +61,11 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "template", "files", "llamaBench", "ladder"],
   ],
-  app: ["agents", "logs", ".", "conversation"],
+  app: ["agents", "logs", "measuring", ".", "conversation"],
   client: ["editor", "servers", "estimate", "language", "panel", "speed", "ladder", "statusBar", "."],
   languageServer: ["."],
   webview: ["view", "saving", "charts", "cards", "page", "."],
-  cli: ["."],
+  cli: [".", "speed", "run"],
   main: ["."],
 };
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { commands } from "../../../src/cli/program";
+import { commands } from "../../../src/cli/run/program";
 import { pages, sectionOf, tableRows, textOf } from "./pages";
 
 interface Manifest {

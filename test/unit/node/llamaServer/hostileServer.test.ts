@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runServerProbe } from "../../../../src/app/serverProbe";
+import { runServerProbe } from "../../../../src/app/measuring/serverProbe";
 import { say } from "../../../../src/core/text";
 import { UserError } from "../../../../src/core/userError";
 import { readGgufHeader } from "../../../../src/node/gguf/ggufModelSource";

@@ -1,16 +1,16 @@
-import { formatNumber, formatSeconds, formatText } from "../core/format";
-import { planText } from "../core/bench/probePlan";
-import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
-import { say } from "../core/text";
-import { UserError } from "../core/userError";
-import { benchProbeAndRemember, probeAndRemember, probedServer } from "../app/probe";
-import { connected, findServer } from "../app/runningServer";
-import { tokenCount, wholeNumber } from "./arguments";
-import type { CliCommand, CliContext } from "./command";
-import { historyOf, withHistory, type HistoryFlags } from "./kept";
-import { givenLaunch, namedServer, serverAccess } from "./launch";
-import { endProgress, printError, printJson, printLines, printProgress, table } from "./output";
-import { largest } from "../core/lists";
+import { formatNumber, formatSeconds, formatText } from "../../core/format";
+import { planText } from "../../core/bench/probePlan";
+import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { benchProbeAndRemember, probeAndRemember, probedServer } from "../../app/probe";
+import { connected, findServer } from "../../app/runningServer";
+import { tokenCount, wholeNumber } from "../arguments";
+import type { CliCommand, CliContext } from "../command";
+import { historyOf, withHistory, type HistoryFlags } from "../kept";
+import { givenLaunch, namedServer, serverAccess } from "../launch";
+import { endProgress, printError, printJson, printLines, printProgress, table } from "../output";
+import { largest } from "../../core/lists";
 
 interface ProbeFlags extends HistoryFlags {
   readonly server?: string;

@@ -1,29 +1,29 @@
 import { Command, CommanderError } from "commander";
-import { say } from "../core/text";
-import { UserError, type UserErrorReason } from "../core/userError";
-import { withoutSecrets } from "../core/withoutSecrets";
-import { endProgress, exitCode, printError, type ExitCode } from "./output";
-import type { CliCommand } from "./command";
-import { version } from "./kept";
+import { say } from "../../core/text";
+import { UserError, type UserErrorReason } from "../../core/userError";
+import { withoutSecrets } from "../../core/withoutSecrets";
+import { endProgress, exitCode, printError, type ExitCode } from "../output";
+import type { CliCommand } from "../command";
+import { version } from "../kept";
 
 /** Only what is asked for is loaded: most commands need a fraction of the program. */
 export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
-  count: async () => (await import("./count")).addCount,
-  tokenize: async () => (await import("./tokenize")).addTokenize,
-  model: async () => (await import("./model")).addModel,
-  memory: async () => (await import("./memory")).addMemory,
-  "max-context": async () => (await import("./memory")).addMaxContext,
-  predict: async () => (await import("./predict")).addPredict,
-  check: async () => (await import("./check")).addCheck,
-  lint: async () => (await import("./lint")).addLint,
-  ladder: async () => (await import("./ladder")).addLadder,
-  "compare-ladders": async () => (await import("./compareLadders")).addCompareLadders,
-  "explain-log": async () => (await import("./explainLog")).addExplainLog,
-  pack: async () => (await import("./pack")).addPack,
-  history: async () => (await import("./history")).addHistory,
-  conversation: async () => (await import("./conversation")).addConversation,
-  probe: async () => (await import("./probe")).addProbe,
-  mcp: async () => (await import("./mcp")).addMcp,
+  count: async () => (await import("../count")).addCount,
+  tokenize: async () => (await import("../tokenize")).addTokenize,
+  model: async () => (await import("../model")).addModel,
+  memory: async () => (await import("../memory")).addMemory,
+  "max-context": async () => (await import("../memory")).addMaxContext,
+  predict: async () => (await import("../speed/predict")).addPredict,
+  check: async () => (await import("../check")).addCheck,
+  lint: async () => (await import("../lint")).addLint,
+  ladder: async () => (await import("../ladder")).addLadder,
+  "compare-ladders": async () => (await import("../compareLadders")).addCompareLadders,
+  "explain-log": async () => (await import("../explainLog")).addExplainLog,
+  pack: async () => (await import("../pack")).addPack,
+  history: async () => (await import("../history")).addHistory,
+  conversation: async () => (await import("../conversation")).addConversation,
+  probe: async () => (await import("../speed/probe")).addProbe,
+  mcp: async () => (await import("../mcp")).addMcp,
 };
 
 /** The command that is named, or all of them for help and for names that are none. */

@@ -1,19 +1,19 @@
-import { readCurveFile } from "../app/measurements";
-import { namedCurve } from "../core/history/namedCurve";
-import { connected, findServer } from "../app/runningServer";
-import { setupKey } from "../app/situation";
-import { formatNumber, formatSeconds, formatText } from "../core/format";
-import type { CurveKey } from "../core/prefill/depthCurve";
-import { predict } from "../core/prefill/predict";
-import { oddityText } from "../core/prefill/predictionText";
-import type { Prediction } from "../core/prefill/prediction";
-import { tokensWithin, type TokensWithin } from "../core/prefill/tokensWithin";
-import { say } from "../core/text";
-import { UserError } from "../core/userError";
-import { tokenCount, wholeNumber } from "./arguments";
-import type { CliCommand, CliContext } from "./command";
-import { givenLaunch, namedServer } from "./launch";
-import { printJson, printLines } from "./output";
+import { readCurveFile } from "../../app/measurements";
+import { namedCurve } from "../../core/history/namedCurve";
+import { connected, findServer } from "../../app/runningServer";
+import { setupKey } from "../../app/situation";
+import { formatNumber, formatSeconds, formatText } from "../../core/format";
+import type { CurveKey } from "../../core/prefill/depthCurve";
+import { predict } from "../../core/prefill/predict";
+import { oddityText } from "../../core/prefill/predictionText";
+import type { Prediction } from "../../core/prefill/prediction";
+import { tokensWithin, type TokensWithin } from "../../core/prefill/tokensWithin";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { tokenCount, wholeNumber } from "../arguments";
+import type { CliCommand, CliContext } from "../command";
+import { givenLaunch, namedServer } from "../launch";
+import { printJson, printLines } from "../output";
 
 interface PredictOptions {
   readonly curve: string;

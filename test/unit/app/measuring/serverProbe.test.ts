@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import type { DepthCurve } from "../../../src/core/prefill/depthCurve";
-import type { UserError } from "../../../src/core/userError";
-import type { Monitor } from "../../../src/node/monitor/monitor";
-import { runServerProbe } from "../../../src/app/serverProbe";
+import type { DepthCurve } from "../../../../src/core/prefill/depthCurve";
+import type { UserError } from "../../../../src/core/userError";
+import type { Monitor } from "../../../../src/node/monitor/monitor";
+import { runServerProbe } from "../../../../src/app/measuring/serverProbe";
 import {
   goodAnswer,
   goodReplies,
@@ -11,7 +11,7 @@ import {
   startHttpStub,
   type Answer,
   type StubServer,
-} from "../../support/stubServer";
+} from "../../../support/stubServer";
 
 /** What a probe makes of servers that misbehave, without the pauses of a real watch. */
 

@@ -1,17 +1,17 @@
-import { agreementOf } from "../core/bench/comparison";
-import { serverArguments } from "../core/llamaBench/benchArguments";
-import type { VariedOption } from "../core/bench/comparisonArms";
-import type { AgreementSample } from "../core/bench/comparison";
-import { saltedText } from "../core/bench/saltedText";
-import type { LaunchOptions } from "../core/launch/launchOptions";
-import { withAny } from "../core/signals";
-import { say } from "../core/text";
-import { UserError } from "../core/userError";
-import { Wire } from "../core/wire";
-import { startGuarded } from "../node/process/guardedProcess";
-import { LlamaServerConnection } from "../node/llamaServer/llamaServerConnection";
-import { withLimit } from "../node/waiting/withLimit";
-import { freeLoopbackPort, waitUntilReady } from "../node/llamaServer/serverStart";
+import { agreementOf } from "../../core/bench/comparison";
+import { serverArguments } from "../../core/llamaBench/benchArguments";
+import type { VariedOption } from "../../core/bench/comparisonArms";
+import type { AgreementSample } from "../../core/bench/comparison";
+import { saltedText } from "../../core/bench/saltedText";
+import type { LaunchOptions } from "../../core/launch/launchOptions";
+import { withAny } from "../../core/signals";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { Wire } from "../../core/wire";
+import { startGuarded } from "../../node/process/guardedProcess";
+import { LlamaServerConnection } from "../../node/llamaServer/llamaServerConnection";
+import { withLimit } from "../../node/waiting/withLimit";
+import { freeLoopbackPort, waitUntilReady } from "../../node/llamaServer/serverStart";
 
 export interface AgreementRequest {
   /** The llama-server to run, twice: once with each value. */
