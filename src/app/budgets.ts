@@ -9,6 +9,7 @@ import type { BudgetSettings } from "../core/memory/budget/breakdown";
 import { loggedBudget } from "../core/logs/loggedBudget";
 import type { LoggedBudget, MemoryReport, MemoryWarning } from "../core/memory/budget/memoryReport";
 import { sameProbe } from "../core/memory/budget/fitParams";
+import { isLocal } from "../core/servers/serverAddress";
 import { projectorOf, type Projector } from "../core/memory/projector/projector";
 import { knownOr } from "../core/known";
 import type { Model } from "../core/model/model";
@@ -58,9 +59,9 @@ export async function gatherBudgets(
     ...(setup.marginBytes !== undefined && { marginBytes: setup.marginBytes }),
     ...(projector && { projector }),
   };
-  // what a running server holds is not free now, and is not needed again
-  const free =
-    facts === undefined ? devices : without(devices, memoryBudget(model, launch, devices, settings));
+  // what a running server holds here is not free now, and is not needed again
+  const held = facts !== undefined && !facts.sleeping && isLocal(facts.url);
+  const free = !held ? devices : without(devices, memoryBudget(model, launch, devices, settings));
   // llama-fit-params shares layers out by what is free now, and that is not what the running server found
   const shared = free.filter((device) => !isHost(device)).length > 1 && launch.tensorSplit === undefined;
   const asked: Probed =

@@ -5,6 +5,8 @@ import { known, knownOr, unknown, valueOf } from "../core/known";
 import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { CountCache } from "../core/tokens/keptCount";
 import type { CurveKey } from "../core/prefill/depthCurve";
+import type { ServerMemory } from "../core/memory/devices/liveMemory";
+import { besideServer } from "../core/report/besideServer";
 import type { Situation } from "../core/report/situation";
 import { say } from "../core/text";
 import { gatherBudgets, type MemorySetup } from "./budgets";
@@ -49,6 +51,8 @@ export async function gather(setup: Setup, signal: AbortSignal): Promise<Situati
   const { file: modelFile, read, other } = otherVocabulary === true ? withoutNamed(chosen) : chosen;
   const launch = other !== undefined && facts && !found.ownOptions ? runningLaunch(facts, {}) : found.launch;
   const budgets = read.known ? known(await gatherBudgets(setup, read.value, launch, facts, signal)) : read;
+  const memory = budgets.known ? known(budgets.value.of(launch)) : budgets;
+  const held = await heldMemory(setup, { facts, memory }, signal);
   const notes = other !== undefined && facts ? [otherModelText(other, facts)] : [];
   return {
     ...{ server, launch, tokenizer },
@@ -63,10 +67,23 @@ export async function gather(setup: Setup, signal: AbortSignal): Promise<Situati
       ),
     }),
     model: read.known ? known(read.value.model) : read,
-    memory: budgets.known ? known(budgets.value.of(launch)) : budgets,
+    memory,
+    ...(held && { held }),
     ...(budgets.known && { budgets: budgets.value }),
     ...(await measuredSpeed(setup, { facts, launch, file: valueOf(modelFile) }, signal)),
   };
+}
+
+/** What the server's process holds, where the calculation finds too little for it. */
+async function heldMemory(
+  { programs }: Setup,
+  { facts, memory }: { readonly facts: ServerFacts | undefined; readonly memory: Situation["memory"] },
+  signal: AbortSignal,
+): Promise<ServerMemory | undefined> {
+  if (programs === "none" || facts === undefined) return undefined;
+  if (besideServer({ server: known(facts), memory })?.verdict !== "tight") return undefined;
+  const { memoryOfServer } = await import("../node/machine/watchMemory");
+  return memoryOfServer(facts.url, signal);
 }
 
 function countsOf({ counts }: Setup, fingerprint: string | undefined): Pick<Situation, "counts"> {

@@ -2,6 +2,7 @@ import { formatBytes, formatNumber, formatText } from "../core/format";
 import { valueOf, type Known } from "../core/known";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { predictionText, secondQuestionText } from "../core/prefill/predictionText";
+import { shownVerdict } from "../core/report/besideServer";
 import { estimate } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
 import { prescribe } from "../core/prescription/prescribe";
@@ -144,7 +145,9 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
     formatText(say`${count(tokens.files.length)} file[s], ${count(tokens.skipped.length)} skipped`),
     ...(memory === undefined
       ? []
-      : [`memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${memory.verdict}`]),
+      : [
+          `memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${shownVerdict(memory.verdict, report.beside)}`,
+        ]),
     ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
     ...(total === undefined ? [] : [formatText(total)]),
     ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),

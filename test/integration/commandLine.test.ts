@@ -264,6 +264,23 @@ describe("llama-gauge's contract", () => {
     expect(wrong.exitCode).not.toBe(0);
   });
 
+  it("check: tight beside a running server without the margin, with what its process holds", async () => {
+    const check = ["check", app(), "--server", server.url, "--margin", "1048576"];
+    const run = await runCli(check);
+    expect(run.exitCode).toBe(0);
+    expect(run.stdout).toMatch(
+      /^Tight\. [^]*\n- llama-server runs; .* of Host remains free beside it, less than the 1\.0 TiB/,
+    );
+    expect(run.stdout).toMatch(/^memory .*, tight$/m);
+    expect(run.stdout).not.toContain("larger -c");
+    const status = await readFile(`/proc/${server.pid}/status`, "utf8");
+    const kib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+    const [, held] = /measured: ([\d.]+) MiB of host memory/.exec(run.stdout) ?? [];
+    expect(Math.abs(Number(held) - kib / 1024)).toBeLessThan(2 + (0.05 * kib) / 1024);
+    expect(await cliJson([...check.slice(0, 4)])).toMatchObject({ verdict: { kind: "fits" } });
+    expect(await cliJson(check)).toMatchObject({ verdict: { kind: "tight" }, beside: { verdict: "tight" } });
+  });
+
   it("pack: what check counts, byte by byte", async () => {
     const packed = await runCli(["pack", "app", "--server", server.url], { cwd: folder });
     const { body } = await postJson(`${server.url}/tokenize`, { content: packed.stdout });

@@ -2,6 +2,7 @@ import { formatBytes, formatNumber } from "../../core/format";
 import { valueOf } from "../../core/known";
 import type { DeviceBudget, MemoryReport } from "../../core/memory/budget/memoryReport";
 import type { LiveMemory, ServerMemory } from "../../core/memory/devices/liveMemory";
+import { decidingText } from "../../core/report/besideServer";
 import { reportOf, type GaugeState, countingProgressText } from "../../core/report/gaugeState";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { severityOf, type VerdictSeverity } from "../../core/report/verdict";
@@ -217,12 +218,13 @@ function reportTooltip(report: GaugeReport, write: Write, locale: string): reado
     rows.push([md`${write(say`Room for the answer`)}`, number(acceptance.answerRoom ?? 0), md``]);
   }
   const memory = valueOf(report.memory);
+  const deciding = memory && decidingText(memory, report.beside);
   return [
     md`**${write(report.verdict.sentence)}**`,
     md`${subject(report)}`,
     markdownTable([md``, md`${write(say`Tokens`)}`, md``], rows, figuresToTheRight),
     ...(memory === undefined ? [] : [deviceTable(memory, write, locale)]),
-    ...(memory?.tightest === undefined ? [] : [md`${write(memory.tightest.text)}`]),
+    ...(deciding === undefined ? [] : [md`${write(deciding)}`]),
   ];
 }
 

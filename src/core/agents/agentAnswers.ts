@@ -1,7 +1,8 @@
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../format";
-import { valueOf, type Known } from "../known";
+import { known, valueOf, type Known } from "../known";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
+import { besideServer, shownVerdict } from "../report/besideServer";
 import { planDrop } from "../report/fileChoice";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { Situation } from "../report/situation";
@@ -26,7 +27,7 @@ export function estimateAnswer(report: GaugeReport, details: boolean): string {
     ...verdict.reasons.slice(0, details ? 12 : 3).map((reason) => `- ${line(formatText(reason))}`),
     budget === undefined
       ? undefined
-      : `Memory: ${formatBytes(budget.totalBytes)} (${budget.source}), ${budget.verdict}.`,
+      : `Memory: ${formatBytes(budget.totalBytes)} (${budget.source}), ${shownVerdict(budget.verdict, report.beside)}.`,
     report.prefill.known ? undefined : `Wait: unknown. ${line(formatText(report.prefill.reason))}`,
     setupLine(report),
     `${counted(tokens.files.length, "file")}, ${formatNumber(tokens.skipped.length)} skipped. Largest:`,
@@ -79,9 +80,10 @@ export function planAnswer(report: GaugeReport, details: boolean, budgetTokens?:
 
 /** What is known of the server now. @param progress of its slots, where it tells */
 export function stateAnswer(situation: Situation, progress: readonly SlotProgress[] | undefined): string {
-  const { server, memory, curve, model } = situation;
+  const { server, memory, held, curve, model } = situation;
   const budget = valueOf(memory);
   const facts = valueOf(server)?.facts;
+  const beside = facts && besideServer({ server: known(facts), memory, ...(held && { held }) });
   return lines([
     ...(server.known
       ? []
@@ -94,7 +96,9 @@ export function stateAnswer(situation: Situation, progress: readonly SlotProgres
     facts &&
       `${counted(facts.totalSlots, "slot")}; one request may hold ${formatNumber(facts.nCtxPerSlot)} tokens, prompt and answer together.${facts.sleeping ? " The server sleeps: the next request loads the model first." : ""}`,
     ...(progress ?? []).slice(0, 16).map(slotLine),
-    budget && `Memory: ${formatBytes(budget.totalBytes)} (${budget.source}), ${budget.verdict}.`,
+    budget &&
+      `Memory: ${formatBytes(budget.totalBytes)} (${budget.source}), ${shownVerdict(budget.verdict, beside)}.`,
+    beside && line(formatText(beside.text)),
     speedLine(situation, curve),
   ]);
 }

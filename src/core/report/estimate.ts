@@ -9,6 +9,7 @@ import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
 import { countFiles } from "../tokens/countFiles";
 import { packText, rawText, type PackTemplate } from "../tokens/pack";
+import { besideServer } from "./besideServer";
 import type { GaugeReport, ModelSummary, ReportSubject } from "./gaugeReport";
 import type { EstimateProgress } from "./gaugeState";
 import { judgement } from "./judgement";
@@ -74,8 +75,9 @@ export async function estimate(
     signal,
   );
   void cache?.flush();
-  const { model, launch, curve, origin, curves, otherModel } = situation;
+  const { model, launch, curve, origin, curves, otherModel, memory, held } = situation;
   const server = factsOf(situation.server);
+  const beside = besideServer({ server, memory, ...(held && { held }) });
   const knobs = optionsToTry(situation);
   const createdAt = clock.now();
   return {
@@ -94,7 +96,8 @@ export async function estimate(
       answerReserve: request.answerReserve,
       notes: [...prompt.notes, ...situation.launchNotes, ...(situation.curveNotes ?? [])],
       server,
-      memory: situation.memory,
+      memory,
+      ...(beside && { beside }),
       speed: curve.known
         ? curve.value
         : { unmeasured: situation.curveNotes === undefined ? curve.why : say`${curve.why} ${curve.remedy}` },

@@ -30,7 +30,7 @@ export function reportWithout(report: GaugeReport, leftOut: ReadonlySet<string>)
   const moved = (headerError * Math.abs(packing - counted.parts.packing)) / all;
   const known = tokens.tokenizer.relativeError ?? 0;
   const relativeError = same && counted.exact ? undefined : Math.max(known, seamError + moved);
-  const { limit, notes, server, memory, second } = report;
+  const { limit, notes, server, memory, beside, second } = report;
   const { leftOut: _, second: __, ...rest } = report;
   return {
     ...rest,
@@ -38,6 +38,7 @@ export function reportWithout(report: GaugeReport, leftOut: ReadonlySet<string>)
       prompt: parts,
       ...(relativeError !== undefined && { relativeError }),
       ...{ limit, answerReserve: counted.answerReserve, notes, server, memory },
+      ...(beside && { beside }),
       speed: judgedSpeed(report),
       ...patienceOf(report),
       ...(second !== undefined && { keeping: second.keeping }),

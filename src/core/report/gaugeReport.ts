@@ -13,6 +13,7 @@ import type { Provenance } from "../provenance";
 import type { Text } from "../text";
 import type { PackTemplate } from "../tokens/pack";
 import type { TokenCount } from "../tokens/tokenCount";
+import type { BesideServer } from "./besideServer";
 import type { TryableOptions } from "./tryableOptions";
 import type { Wait } from "./wait";
 
@@ -62,6 +63,8 @@ export interface GaugeReport {
   readonly otherModel?: string;
   readonly acceptance: AcceptanceReport;
   readonly memory: Known<MemoryReport>;
+  /** What too little memory means beside the server that runs; absent where there is nothing to reconcile. */
+  readonly beside?: BesideServer;
   readonly prefill: Prediction;
   /** Everything from sending to the last token, and who would not wait for it. */
   readonly wait: Wait;

@@ -7,6 +7,7 @@ import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
 import { secondQuestion, type PromptKeeping } from "../prefill/secondQuestion";
 import type { Text } from "../text";
+import type { BesideServer } from "./besideServer";
 import type { GaugeReport } from "./gaugeReport";
 import { judge } from "./verdict";
 import { waitOf } from "./wait";
@@ -23,6 +24,7 @@ export interface JudgementInput {
   readonly notes: readonly Text[];
   readonly server: Known<ServerFacts>;
   readonly memory: Known<MemoryReport>;
+  readonly beside?: BesideServer;
   /** What was measured of the setup, or why there is no prediction. */
   readonly speed: DepthCurve | { readonly unmeasured: Text };
   /** Seconds the user would wait for the first token; absent or 0: any time. */
@@ -33,12 +35,12 @@ export interface JudgementInput {
 
 export type Judgement = Pick<
   GaugeReport,
-  "acceptance" | "memory" | "prefill" | "wait" | "curve" | "second" | "limit" | "notes" | "verdict"
+  "acceptance" | "memory" | "beside" | "prefill" | "wait" | "curve" | "second" | "limit" | "notes" | "verdict"
 >;
 
 /** The part of a report that follows from the rest: acceptance, wait, second question and verdict. */
 export function judgement(input: JudgementInput): Judgement {
-  const { prompt, relativeError, limit, answerReserve, notes, server, memory, keeping } = input;
+  const { prompt, relativeError, limit, answerReserve, notes, server, memory, beside, keeping } = input;
   const ruled = acceptance({
     parts: prompt,
     ...(relativeError !== undefined && { relativeError }),
@@ -64,13 +66,14 @@ export function judgement(input: JudgementInput): Judgement {
   return {
     acceptance: accepted,
     memory,
+    ...(beside && { beside }),
     prefill,
     wait,
     ...(curve && { curve }),
     ...(curve && keeping && { second: secondQuestion(keeping, curve, tokens) }),
     limit,
     notes,
-    verdict: judge({ acceptance: accepted, limit, server, memory, prefill, wait }),
+    verdict: judge({ acceptance: accepted, limit, server, memory, ...(beside && { beside }), prefill, wait }),
   };
 }
 

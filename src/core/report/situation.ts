@@ -4,6 +4,7 @@ import type { Known } from "../known";
 import type { LaunchOptions } from "../launch/launchOptions";
 import type { Budgets } from "../memory/budget/budgets";
 import type { MemoryReport } from "../memory/budget/memoryReport";
+import type { ServerMemory } from "../memory/devices/liveMemory";
 import type { Model } from "../model/model";
 import type { CountCache } from "../tokens/keptCount";
 import type { Tokenizer } from "../tokens/tokenizer";
@@ -36,6 +37,8 @@ export interface Situation {
   /** What the running server does otherwise than its command line, or the user, says. */
   readonly launchNotes: readonly Text[];
   readonly memory: Known<MemoryReport>;
+  /** What the running server's process holds; measured only where `memory` finds too little. */
+  readonly held?: ServerMemory;
   /** The same for other launch options. */
   readonly budgets?: Budgets;
   readonly curve: Known<DepthCurve>;

@@ -5,6 +5,7 @@ import { valueOf, type Known } from "../known";
 import type { MemoryReport } from "../memory/budget/memoryReport";
 import type { Prediction } from "../prefill/prediction";
 import { count, say, seconds, tokensPerSecond, type Text } from "../text";
+import type { BesideServer } from "./besideServer";
 import type { Verdict, VerdictKind } from "./gaugeReport";
 import type { Wait } from "./wait";
 
@@ -13,6 +14,7 @@ export interface VerdictInputs {
   readonly limit: Known<RequestLimit>;
   readonly server: Known<ServerFacts>;
   readonly memory: Known<MemoryReport>;
+  readonly beside?: BesideServer;
   readonly prefill: Prediction;
   readonly wait: Wait;
 }
@@ -31,7 +33,7 @@ const severities: Readonly<Record<VerdictKind, VerdictSeverity>> = {
 
 export const severityOf = ({ kind }: Pick<Verdict, "kind">): VerdictSeverity => severities[kind];
 
-/** The worst answer decides; a running server has proven that the machine holds it, whatever a formula says. */
+/** The worst answer decides; a running server has proven that its machine holds it: then too little is tight. */
 export function judge(inputs: VerdictInputs): Verdict {
   const kind = verdictKind(inputs);
   return {
@@ -42,15 +44,17 @@ export function judge(inputs: VerdictInputs): Verdict {
   };
 }
 
-function verdictKind({ acceptance, server, memory, wait }: VerdictInputs): VerdictKind {
-  const held = server.known ? "fits" : (valueOf(memory)?.verdict ?? "unknown");
+function verdictKind({ acceptance, server, memory, beside, wait }: VerdictInputs): VerdictKind {
+  const held = server.known ? (beside?.verdict ?? "fits") : (valueOf(memory)?.verdict ?? "unknown");
   if (acceptance.accepted === false) return "exceedsContext";
   if (held === "exceeds") return "exceedsMemory";
   if (acceptance.accepted === null) return "unknown";
-  const cramped = acceptance.answerRoom !== null && acceptance.answerRoom < acceptance.answerReserve;
-  if (cramped || held === "tight") return "tight";
+  if (isCramped(acceptance) || held === "tight") return "tight";
   return wait.beyondPatience === true ? "slow" : "fits";
 }
+
+const isCramped = ({ answerRoom, answerReserve }: AcceptanceReport): boolean =>
+  answerRoom !== null && answerRoom < answerReserve;
 
 function sentence(kind: VerdictKind, { acceptance, prefill }: VerdictInputs): Text {
   const prompt = acceptance.exact
@@ -110,15 +114,17 @@ function waitText(prefill: Prediction): Text {
   return speed === undefined ? first : say`${first} · ${tokensPerSecond(speed)} after`;
 }
 
-function memoryReasons({ server, memory }: VerdictInputs): readonly Text[] {
+function memoryReasons({ server, memory, beside }: VerdictInputs): readonly Text[] {
+  if (beside !== undefined) return [beside.text];
   return server.known ? [] : (valueOf(memory)?.warnings ?? []).map((warning) => warning.message);
 }
 
 const largerContext = say`Exclude files, or start llama-server with a larger -c (or fewer -np slots).`;
+const lessMemory = say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`;
 const general: Readonly<Partial<Record<VerdictKind, Text>>> = {
   exceedsContext: largerContext,
   tight: largerContext,
-  exceedsMemory: say`Use a smaller -c, a quantised KV cache (-ctk/-ctv q8_0) or offload less.`,
+  exceedsMemory: lessMemory,
   slow: say`Exclude files to wait less.`,
 };
 
@@ -127,7 +133,7 @@ const beyondTraining = (trained: number): Text =>
 
 /** What is left to say beside concrete changes. */
 export function otherRemedies({ kind, remedies: all }: Verdict, concrete: boolean): readonly Text[] {
-  const told = [general[kind]?.text, beyondTraining(0).text];
+  const told = [general[kind]?.text, lessMemory.text, beyondTraining(0).text];
   return concrete ? all.filter(({ text }) => !told.includes(text)) : all;
 }
 
@@ -138,7 +144,8 @@ function remedies(
   const steps: Text[] = [];
   const trained = valueOf(limit)?.trainingContext ?? 0;
   const beyond = kind === "exceedsContext" && trained > 0 && acceptance.promptTokens >= trained;
-  const first = beyond ? beyondTraining(trained) : general[kind];
+  const memoryOnly = kind === "tight" && !isCramped(acceptance);
+  const first = beyond ? beyondTraining(trained) : memoryOnly ? lessMemory : general[kind];
   if (first !== undefined) steps.push(first);
   if (!server.known && acceptance.nCtxPerSlot === null) steps.push(server.remedy);
   if (!memory.known && !server.known) steps.push(memory.remedy);

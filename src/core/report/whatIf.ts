@@ -40,7 +40,7 @@ export function whatIf(
   // -fit may reduce a context that was not asked for
   const nCtxPerSlot = Math.min(planned.nCtxPerSlot, held.context.nCtxPerSlot);
   const { parts, relativeError, answerReserve } = report.acceptance;
-  const { tokens: _, curve: __, origin, second: ___, ...rest } = report;
+  const { tokens: _, curve: __, origin, second: ___, beside: ____, ...rest } = report;
   const flags = speedFlags(launch);
   const same = flags === speedFlags(situation.launch);
   const speed = same ? judgedSpeed(report) : speedWith(situation.curveOf?.(launch) ?? unmeasured);

@@ -70,6 +70,19 @@ export async function lookAtMemory(options: LiveOptions, signal: AbortSignal): P
   }
 }
 
+/** What a running server's process holds; undefined where it is none of this machine's, or nobody tells. */
+export async function memoryOfServer(
+  serverUrl: string,
+  signal: AbortSignal,
+): Promise<ServerMemory | undefined> {
+  const looker = new Looker({ serverUrl });
+  try {
+    return (await looker.look(() => Promise.resolve([]), signal)).server;
+  } finally {
+    looker.close();
+  }
+}
+
 class Looker {
   private readonly drm: DrmWatch;
   private readonly windows = process.platform === "win32" ? new WindowsProcessMemory() : undefined;
@@ -125,8 +138,8 @@ class Looker {
       const residentBytes = await residentOfPs(pid, signal);
       return residentBytes === undefined ? undefined : { pid, residentBytes };
     }
-    const residentBytes = await residentOfLinux(pid, this.options.roots?.proc);
-    if (residentBytes === undefined) return undefined;
+    const memory = await processOfLinux(pid, this.options.roots?.proc);
+    if (memory === undefined) return undefined;
     const use = await this.drm.of(pid);
     const devices = [...use.values()]
       .filter(({ deviceBytes }) => deviceBytes > 0)
@@ -134,7 +147,7 @@ class Looker {
         name: cards.find(({ pci }) => pci === device)?.name ?? `${driver} ${device}`,
         bytes: deviceBytes,
       }));
-    return { pid, residentBytes, ...(devices.length > 0 && { devices }) };
+    return { pid, ...memory, ...(devices.length > 0 && { devices }) };
   }
 }
 
@@ -143,10 +156,17 @@ async function processOf(url: string, signal: AbortSignal): Promise<number | und
   return (await serverProcessAt(url, signal))?.pid;
 }
 
-async function residentOfLinux(pid: number, proc = "/proc"): Promise<number | undefined> {
+async function processOfLinux(pid: number, proc = "/proc"): Promise<Omit<ServerMemory, "pid"> | undefined> {
   const status = await readFile(`${proc}/${pid}/status`, "utf8").catch(() => "");
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-  return kib === undefined ? undefined : Number(kib) * 1024;
+  const bytesOf = (name: string): number | undefined => {
+    const kib = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
+    return kib === undefined ? undefined : Number(kib) * 1024;
+  };
+  const residentBytes = bytesOf("VmRSS");
+  const swappedBytes = bytesOf("VmSwap");
+  return residentBytes === undefined
+    ? undefined
+    : { residentBytes, ...(swappedBytes !== undefined && { swappedBytes }) };
 }
 
 async function residentOfPs(pid: number, signal: AbortSignal): Promise<number | undefined> {

@@ -1,12 +1,17 @@
 import type { TemplateResult } from "lit";
 import type { DeviceBudget, MemoryVerdict } from "../../core/memory/budget/memoryReport";
+import { shownVerdict, type BesideServer } from "../../core/report/besideServer";
 import { bytes, say, type Text } from "../../core/text";
 import { devicePartBytes, othersBytes } from "../charts/deviceLayout";
 import { dataTable, type Cell } from "./parts";
 import type { View } from "../view/view";
 
 /** The bars' figures; columns only for what there is. */
-export function deviceTable(view: View, devices: readonly DeviceBudget[]): TemplateResult {
+export function deviceTable(
+  view: View,
+  devices: readonly DeviceBudget[],
+  beside: BesideServer | undefined,
+): TemplateResult {
   const shown = columns.filter(({ always, of }) => always || devices.some((device) => (of(device) ?? 0) > 0));
   const judged = devices.some(({ verdict }) => verdict !== undefined);
   return dataTable(
@@ -20,7 +25,7 @@ export function deviceTable(view: View, devices: readonly DeviceBudget[]): Templ
     devices.map((device) => [
       device.name,
       ...shown.map(({ of }) => size(of(device))),
-      ...(judged ? [verdicts[device.verdict ?? "unknown"]] : []),
+      ...(judged ? [verdicts[shownVerdict(device.verdict ?? "unknown", beside)]] : []),
     ]),
   );
 }

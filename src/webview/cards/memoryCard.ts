@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import type { HostExtra, KvCacheReport, MemoryReport } from "../../core/memory/budget/memoryReport";
+import { decidingText, shownVerdict } from "../../core/report/besideServer";
 import type { GaugeReport } from "../../core/report/gaugeReport";
 import { bytes, count, say, type Text } from "../../core/text";
 import { deviceBars } from "../charts/deviceBars";
@@ -34,12 +35,13 @@ export function memoryCard(view: View, report: GaugeReport, width: number): Temp
 function budget(view: View, report: GaugeReport, memory: MemoryReport, width: number): TemplateResult {
   const { words } = view;
   const { lowBytes, highBytes } = memory.interval;
-  const { tightest } = memory;
-  return html`${view.ui.memory === "picture" ? deviceBars(view, memory.devices, width) : deviceTable(view, memory.devices)}
+  const { beside } = report;
+  const deciding = decidingText(memory, beside);
+  return html`${view.ui.memory === "picture" ? deviceBars(view, memory.devices, beside, width) : deviceTable(view, memory.devices, beside)}
     <p class="total">
       ${words(say`${bytes(memory.totalBytes)} in total`)}
       <span class="dim">${words(spread(lowBytes, highBytes))}</span>
-      ${tightest === undefined ? nothing : html`<span class="tightest ${memory.verdict}">${words(tightest.text)}</span>`}
+      ${deciding === undefined ? nothing : html`<span class="tightest ${shownVerdict(memory.verdict, beside)}">${words(deciding)}</span>`}
     </p>
     <p class="dim">
       ${words(contextText(memory))}

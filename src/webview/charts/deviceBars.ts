@@ -1,5 +1,6 @@
 import { html, nothing, svg, type SVGTemplateResult, type TemplateResult } from "lit";
 import type { DeviceBudget } from "../../core/memory/budget/memoryReport";
+import { shownVerdict, type BesideServer } from "../../core/report/besideServer";
 import { bytes, say, type Text } from "../../core/text";
 import { legend } from "./legend";
 import type { View } from "../view/view";
@@ -22,7 +23,12 @@ const amountWidth = 92;
 /** Below this share of the bar an interval is no wider than its own line. */
 const leastInterval = 2;
 
-export function deviceBars(view: View, devices: readonly DeviceBudget[], width: number): TemplateResult {
+export function deviceBars(
+  view: View,
+  devices: readonly DeviceBudget[],
+  beside: BesideServer | undefined,
+  width: number,
+): TemplateResult {
   const barWidth = Math.max(60, width - nameWidth - amountWidth);
   const height = rowHeight * devices.length;
   const rows = deviceLayout(devices, barWidth);
@@ -35,7 +41,7 @@ export function deviceBars(view: View, devices: readonly DeviceBudget[], width: 
       role="img"
       aria-label=${label}
     >
-      ${rows.map((row, i) => deviceRow(view, row, i * rowHeight, barWidth))}
+      ${rows.map((row, i) => deviceRow(view, row, beside, i * rowHeight, barWidth))}
     </svg>
     ${legend(legendItems(devices).map(({ kind, name, amount }) => ({ kind, name: view.words(name), amount: view.words(say`${bytes(amount)}`) })))}`;
 }
@@ -56,15 +62,20 @@ function legendItems(
   ].filter(({ amount }) => amount > 0);
 }
 
-function deviceRow(view: View, row: DeviceLayout, y: number, barWidth: number): SVGTemplateResult {
+function deviceRow(
+  view: View,
+  row: DeviceLayout,
+  beside: BesideServer | undefined,
+  y: number,
+  barWidth: number,
+): SVGTemplateResult {
   const { device, freeX, parts, margin, others, interval } = row;
-  const over = device.freeBytes !== undefined && device.totalBytes > device.freeBytes;
   const top = y + (rowHeight - barHeight) / 2;
   const textX = nameWidth + barWidth + 10;
   const bar = (kind: string, { x, width }: Stretch): SVGTemplateResult =>
     svg`<rect class="part ${kind}" x=${nameWidth + x} y=${top + 1} width=${width} height=${barHeight - 2} />`;
   const wide = interval !== undefined && interval[1] - interval[0] >= leastInterval;
-  return svg`<g class=${over ? "device over" : "device"}>
+  return svg`<g class="device ${shownVerdict(device.verdict ?? "unknown", beside)}">
     <title>${view.words(rowText(device))}</title>
     <text x="0" y=${top + 15}>${shorten(device.name, nameWidth - 8)}</text>
     <rect class="track" x=${nameWidth} y=${top + 0.5} width=${freeX ?? barWidth} height=${barHeight - 1} rx="3" />

@@ -19,6 +19,8 @@ export interface ServerMemory {
   readonly pid: number;
   /** Host memory it holds, mapped weights included. */
   readonly residentBytes: number;
+  /** Of its memory, what the system has moved to disk; absent where nobody tells. */
+  readonly swappedBytes?: number;
   /** What it holds on devices, as far as the driver tells of single processes. */
   readonly devices?: readonly { readonly name: string; readonly bytes: number }[];
 }

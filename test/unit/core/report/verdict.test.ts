@@ -155,6 +155,11 @@ describe("verdict", () => {
 
   it("believes a running server more than a formula", () => {
     expect(judge({ ...inputs, memory: known(memory("exceeds")) }).kind).toBe("fits");
+    const text = say`It runs, so a part is swapped out.`;
+    const judged = (verdict: "tight" | "unknown"): ReturnType<typeof judge> =>
+      judge({ ...inputs, memory: known(memory("exceeds")), beside: { verdict, text } });
+    expect(judged("tight")).toMatchObject({ kind: "tight", reasons: [text] });
+    expect(judged("unknown")).toMatchObject({ kind: "fits", reasons: [text] });
   });
 
   it("does not guess without a context, and names the next step", () => {
