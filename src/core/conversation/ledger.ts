@@ -84,7 +84,7 @@ export class LedgerReader {
     }
     source ??= this.addSource(name);
     if (event.kind === "serverStart" && source.ledger.used) source = this.restart(name, source);
-    if (!("slot" in event)) readFacts(source, line);
+    if (event.kind === "serverStart" || event.kind === "slots") readFacts(source, line);
     const record = source.ledger.read(event, line.seconds);
     if (record === undefined) return undefined;
     const whole: RequestRecord = {

@@ -27,22 +27,22 @@ export interface ReadRequest {
   readonly promptTokens: number;
   readonly cachedTokens: number;
   readonly chosen:
-    | { readonly by: "similarity"; readonly similarity: number; readonly kept?: number }
+    | { readonly by: "similarity"; readonly similarity: number; readonly kept: number | undefined }
     | { readonly by: "age" | "other" };
   /** Tokens the slot held before; undefined where the log begins later. */
-  readonly held?: number;
+  readonly held: number | undefined;
   /** The conversation in the slot that was chosen. */
-  readonly own?: KnownConversation;
+  readonly own: KnownConversation | undefined;
   /** All conversations of this server start, the own one included. */
   readonly all: () => readonly KnownConversation[];
   /** `-sps` as the server printed it. */
-  readonly threshold?: number;
+  readonly threshold: number | undefined;
   /** Positions of checkpoints of this slot that were erased because there were too many. */
   readonly erased: readonly number[];
   /** The server said that it had to read everything, or that it went back to a checkpoint. */
   readonly wentBack: boolean;
   /** plain: whatever is shared can be kept. checkpoints: sliding window or recurrent state. */
-  readonly memory?: "plain" | "checkpoints";
+  readonly memory: "plain" | "checkpoints" | undefined;
   /** Copies of idle conversations in host memory: whether the server keeps any. */
   readonly copies: "kept" | "off" | "unknown";
 }
@@ -66,7 +66,7 @@ export function readAgain(request: ReadRequest): ReadAgain {
 
 function inSimilarSlot(
   request: ReadRequest,
-  chosen: { readonly similarity: number; readonly kept?: number },
+  chosen: { readonly similarity: number; readonly kept: number | undefined },
 ): ReadAgain {
   const { promptTokens, cachedTokens, held, own } = request;
   const estimates: { readonly tokens: number; readonly error: number }[] = [

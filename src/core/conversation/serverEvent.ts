@@ -8,9 +8,9 @@ export type ServerEvent =
   | { readonly kind: "refused"; readonly task: number; readonly promptTokens: number; readonly limit: number }
   | { readonly kind: "cancelled"; readonly task: number }
   | { readonly kind: "poolFull"; readonly task?: number }
-  | ({ readonly slot: number; readonly task: number } & SlotEvent)
+  | { readonly kind: "ofSlot"; readonly slot: number; readonly task: number; readonly event: SlotEvent }
   /** Timings without slot and task in front, as builds of 2025 wrote them. */
-  | ({ readonly slot: undefined } & TimingEvent);
+  | TimingEvent;
 
 export type TimingEvent =
   | { readonly kind: "prefill"; readonly tokens: number; readonly seconds: number }
@@ -186,13 +186,14 @@ export function serverEvent(text: string): ServerEvent | "unknown" | undefined {
     const event = slotEvent(message, text);
     if (event === undefined || event === "unknown") return event;
     const [slot, task] = [Number(text.slice(at + 2, bar)), Number(text.slice(bar + 8, end))];
-    return Number.isInteger(slot) && Number.isInteger(task) ? { ...event, slot, task } : undefined;
+    return Number.isInteger(slot) && Number.isInteger(task)
+      ? { kind: "ofSlot", slot, task, event }
+      : undefined;
   }
   const old = text.includes("eval time") ? timing.exec(text) : null;
   if (old !== null) {
     const [, prompt, milliseconds, tokens] = old;
     return {
-      slot: undefined,
       kind: prompt === undefined ? "generation" : "prefill",
       tokens: Number(tokens),
       seconds: Number(milliseconds) / 1000,

@@ -50,6 +50,7 @@ const keptErased = 64;
 
 /** A record without what only the whole log knows. */
 export type ServerRecord = Omit<RequestRecord, "number" | "source" | "start">;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Follows one start of one llama-server through its lines. */
 export class ServerLedger {
@@ -70,20 +71,15 @@ export class ServerLedger {
   constructor(private readonly next: { record: () => number; conversation: () => number }) {}
 
   read(event: ServerEvent, at: number | undefined): ServerRecord | undefined {
-    if (!("slot" in event) || event.kind === "purged") {
-      this.readServer(event);
-      return undefined;
+    if (event.kind === "ofSlot") {
+      this.used = true;
+      return this.readSlot(event.slot, event.task, event.event, at);
     }
-    this.used = true;
-    if (event.slot === undefined) {
-      const active = this.timed?.active;
-      if (active !== undefined) active[event.kind] = event;
-      return undefined;
-    }
-    return this.readSlot(event.slot, event, at);
+    this.readServer(event);
+    return undefined;
   }
 
-  private readServer(event: ServerEvent): void {
+  private readServer(event: Exclude<ServerEvent, { kind: "ofSlot" }>): void {
     switch (event.kind) {
       case "slots":
         this.used = true;
@@ -116,13 +112,21 @@ export class ServerLedger {
       case "poolFull":
         for (const { active } of this.slots.values()) if (active !== undefined) active.failed = true;
         break;
+      case "prefill":
+      case "generation": {
+        this.used = true;
+        const active = this.timed?.active;
+        if (active !== undefined) active[event.kind] = event;
+        break;
+      }
       default:
     }
   }
 
   private readSlot(
     id: number,
-    event: SlotEvent & { readonly task: number },
+    task: number,
+    event: SlotEvent,
     at: number | undefined,
   ): ServerRecord | undefined {
     const slot = this.slot(id);
@@ -146,7 +150,7 @@ export class ServerLedger {
         slot.busy = this.busySlots();
         break;
       case "launch":
-        this.launch(slot, event.task, at);
+        this.launch(slot, task, at);
         break;
       case "checkpointErased":
         slot.erased.push(event.tokens);
@@ -238,54 +242,49 @@ export class ServerLedger {
     const cachedTokens = cached !== undefined && cached >= 0 ? cached : undefined;
     const adds = cached === undefined || cached >= 0;
     const number = this.next.record();
-    const base = {
-      slot: id,
-      task: active.task,
-      ...(startedAt !== undefined && { startedAt }),
-      ...(at !== undefined && { endedAt: at }),
-      ...(this.limit !== undefined && { limit: this.limit }),
-      ...(adds && promptTokens !== undefined && { promptTokens }),
-      outcome,
-    };
+    const record: Writable<ServerRecord> = { slot: id, task: active.task, conversation: 0, outcome };
+    if (startedAt !== undefined) record.startedAt = startedAt;
+    if (at !== undefined) record.endedAt = at;
+    if (this.limit !== undefined) record.limit = this.limit;
+    if (adds && promptTokens !== undefined) record.promptTokens = promptTokens;
+    record.fillTokens = fill;
     if (outcome === "refused") {
       // nothing was read: the slot is as it was
-      return { ...base, conversation: slot.conversation?.id ?? this.next.conversation(), fillTokens: fill };
+      record.conversation = slot.conversation?.id ?? this.next.conversation();
+      return record;
     }
     const read =
       adds && promptTokens !== undefined && cachedTokens !== undefined && prefill !== undefined
         ? this.judge(slot, active, promptTokens, cachedTokens)
         : undefined;
-    const conversation = this.goOn(slot, id, active, {
+    record.conversation = this.goOn(slot, id, active, {
       number,
       fill,
-      ...(adds && promptTokens !== undefined && { promptTokens }),
-      ...(read?.conversation !== undefined && { continued: read.conversation }),
-    });
+      promptTokens: adds ? promptTokens : undefined,
+      continued: read?.conversation,
+    }).id;
     slot.holds = fill;
+    if (cachedTokens !== undefined) record.cachedTokens = cachedTokens;
+    if (prefill !== undefined) {
+      record.readTokens = prefill.tokens;
+      record.prefillSeconds = prefill.seconds;
+      if (read !== undefined) {
+        record.againTokens = read.tokens;
+        record.newTokens = prefill.tokens - read.tokens;
+        if (read.reread !== undefined) {
+          const seconds = prefill.seconds * (read.tokens / Math.max(1, prefill.tokens));
+          record.reread = { ...read.reread, tokens: read.tokens, seconds };
+        }
+      }
+    }
+    if (generation !== undefined) {
+      record.generatedTokens = generation.tokens;
+      record.generationSeconds = generation.seconds;
+    }
+    if (active.together) record.disturbed = this.disturbance(id, active, at);
     const spans: readonly CurvePoint[] = progressSpans(active.progress, cachedTokens, prefill);
-    const seconds =
-      read?.reread !== undefined && prefill !== undefined
-        ? prefill.seconds * (read.tokens / Math.max(1, prefill.tokens))
-        : undefined;
-    return {
-      ...base,
-      conversation: conversation.id,
-      ...(cachedTokens !== undefined && { cachedTokens }),
-      ...(prefill !== undefined && { readTokens: prefill.tokens, prefillSeconds: prefill.seconds }),
-      ...(read !== undefined && prefill !== undefined
-        ? { againTokens: read.tokens, newTokens: prefill.tokens - read.tokens }
-        : {}),
-      ...(generation !== undefined && {
-        generatedTokens: generation.tokens,
-        generationSeconds: generation.seconds,
-      }),
-      fillTokens: fill,
-      ...(read?.reread !== undefined && {
-        reread: { ...read.reread, tokens: read.tokens, ...(seconds !== undefined && { seconds }) },
-      }),
-      ...(active.together && { disturbed: this.disturbance(id, active, at) }),
-      ...(spans.length > 0 && { spans }),
-    };
+    if (spans.length > 0) record.spans = spans;
+    return record;
   }
 
   private judge(slot: Slot, active: Active, promptTokens: number, cachedTokens: number) {
@@ -297,31 +296,34 @@ export class ServerLedger {
       cachedTokens,
       chosen:
         chosen?.kind === "similar"
-          ? {
-              by: "similarity",
-              similarity: chosen.similarity,
-              ...(chosen.kept !== undefined && { kept: chosen.kept }),
-            }
+          ? { by: "similarity", similarity: chosen.similarity, kept: chosen.kept }
           : { by: chosen?.kind === "oldest" ? "age" : "other" },
-      ...(active.held !== undefined && { held: active.held }),
-      ...(own !== undefined && { own }),
+      held: active.held,
+      own,
       all: () => this.conversations.map((conversation) => this.known(conversation, active)),
-      ...(this.threshold !== undefined && { threshold: this.threshold }),
+      threshold: this.threshold,
       erased: slot.erased,
       wentBack: active.wentBack,
-      ...(memory !== undefined && { memory }),
+      memory,
       copies: this.copies,
     });
   }
 
+  // field by field, as everything here that each request of a long log goes through: spreading costs ten times as much
   private known(conversation: Conversation, active: Active): KnownConversation {
-    const { slot, removals, ...rest } = conversation;
+    const { slot } = conversation;
     return {
-      ...rest,
+      id: conversation.id,
       slot,
+      request: conversation.request,
+      promptTokens: conversation.promptTokens,
+      generatedTokens: conversation.generatedTokens,
+      fillTokens: conversation.fillTokens,
+      shifted: conversation.shifted,
+      largestGrowth: conversation.largestGrowth,
       busy: active.busy.has(slot),
       held: this.slots.get(slot)?.conversation === conversation,
-      copiesRemoved: removals < this.removals,
+      copiesRemoved: conversation.removals < this.removals,
     };
   }
 
@@ -333,36 +335,37 @@ export class ServerLedger {
     request: {
       readonly number: number;
       readonly fill: number;
-      readonly promptTokens?: number;
-      readonly continued?: number;
+      readonly promptTokens: number | undefined;
+      readonly continued: number | undefined;
     },
   ): Conversation {
     const promptTokens = request.promptTokens ?? request.fill;
     const found = this.conversations.find((conversation) => conversation.id === request.continued);
-    const growth = found === undefined ? 0 : promptTokens - found.promptTokens;
-    const now = {
-      slot: id,
-      request: request.number,
-      promptTokens,
-      generatedTokens: generation?.tokens ?? 0,
-      fillTokens: request.fill,
-      shifted: discarded > 0,
-      removals: this.removals,
-    };
-    const conversation: Conversation =
-      found === undefined
-        ? { id: this.next.conversation(), ...now, largestGrowth: 0 }
-        : Object.assign(found, now, { largestGrowth: Math.max(found.largestGrowth, growth) });
-    if (found === undefined) {
-      this.conversations.push(conversation);
-      if (this.conversations.length > keptConversations) this.conversations.shift();
-    }
+    const conversation = found ?? this.newConversation();
     if (found !== undefined) {
+      conversation.largestGrowth = Math.max(found.largestGrowth, promptTokens - found.promptTokens);
       for (const other of this.slots.values())
         if (other !== slot && other.conversation === found) other.conversation = undefined;
     }
+    conversation.slot = id;
+    conversation.request = request.number;
+    conversation.promptTokens = promptTokens;
+    conversation.generatedTokens = generation?.tokens ?? 0;
+    conversation.fillTokens = request.fill;
+    conversation.shifted = discarded > 0;
+    conversation.removals = this.removals;
     if (slot.conversation !== conversation) slot.erased = found === undefined ? [] : slot.erased;
     slot.conversation = conversation;
+    return conversation;
+  }
+
+  private newConversation(): Conversation {
+    const conversation: Conversation = {
+      ...{ id: this.next.conversation(), slot: 0, request: 0, promptTokens: 0, generatedTokens: 0, fillTokens: 0 },
+      ...{ shifted: false, largestGrowth: 0, removals: 0 },
+    };
+    this.conversations.push(conversation);
+    if (this.conversations.length > keptConversations) this.conversations.shift();
     return conversation;
   }
 
