@@ -361,7 +361,14 @@ export class ServerLedger {
 
   private newConversation(): Conversation {
     const conversation: Conversation = {
-      ...{ id: this.next.conversation(), slot: 0, request: 0, promptTokens: 0, generatedTokens: 0, fillTokens: 0 },
+      ...{
+        id: this.next.conversation(),
+        slot: 0,
+        request: 0,
+        promptTokens: 0,
+        generatedTokens: 0,
+        fillTokens: 0,
+      },
       ...{ shifted: false, largestGrowth: 0, removals: 0 },
     };
     this.conversations.push(conversation);
