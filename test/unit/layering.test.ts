@@ -49,7 +49,7 @@ const allowed: Record<
  */
 const rooms: Record<Floor, readonly string[]> = {
   core: [
-    ...[".", "model", "launch", "files"],
+    ...[".", "causes", "model", "launch", "files"],
     ...["tokens/unicode", "tokens/preTokenizers", "tokens/kernel", "tokens"],
     ...["acceptance", "scripts", "servers", "prefill"],
     ...["memory/devices", "memory/overrides", "memory", "memory/graph", "memory/projector", "memory/budget"],

@@ -1,3 +1,4 @@
+import { removedOption, unknownOption } from "../causes/startCauses";
 import { say, type Text } from "../text";
 import { ClosestNames } from "./closestName";
 import type { LaunchOptions, OptionOrigin } from "./launchOptions";
@@ -209,10 +210,7 @@ class ArgumentParser {
       ...renamed.instead,
       ...(value === undefined || renamed.instead.length === 0 ? [] : [value]),
     ];
-    const message =
-      instead.length === 0
-        ? say`llama-server no longer accepts ${word}.`
-        : say`llama-server no longer accepts ${word}; write ${instead.join(" ")}.`;
+    const message = removedOption(word, instead.length === 0 ? undefined : instead.join(" "));
     this.problems.push({ code: "removedOption", severity: "error", message, argument: index, instead });
     this.addInstead(instead, word, index);
     return renamed.takesValue ? 2 : 1;
@@ -257,14 +255,10 @@ class ArgumentParser {
     // a mistyped --api-key=… must not show its value
     const shown = equals > 0 ? word.slice(0, equals) : word;
     const close = this.closestFlags.of(shown);
-    const message =
-      close === undefined
-        ? say`llama-server does not know ${shown}.`
-        : say`llama-server does not know ${shown}; did you mean ${close}?`;
     this.problems.push({
       code: "unknownOption",
       severity: "error",
-      message,
+      message: unknownOption(shown, close),
       argument: index,
       ...(close === undefined ? {} : { instead: [close] }),
     });

@@ -1,3 +1,5 @@
+import { remedyOf } from "../causes/cause";
+import type { CauseName } from "../causes/causes";
 import { contextExplanations } from "./contextExplanations";
 import type { Explanation, LogEvent, LogView } from "./logEvent";
 import { FactReader } from "./reading/factReader";
@@ -5,6 +7,21 @@ import { logTotals, type LogFacts, type LogTotals } from "./reading/logFacts";
 import { logLines, type LogLine } from "./reading/logLine";
 import { memoryExplanations } from "./memoryExplanations";
 import { startExplanations } from "./startExplanations";
+
+/** Events of these causes had a name of their own before the causes had one. */
+const kinds: Readonly<Record<string, string>> = {
+  cacheFills: "kvOutOfMemory",
+  contextDivided: "contextExceeded",
+  contextTooSmall: "contextExceeded",
+  cacheInMainMemory: "computeWithoutFlashAttn",
+  fileTooNew: "fileBroken",
+  noSuchAddress: "portInUse",
+  notGguf: "fileBroken",
+  presetKey: "presetRefused",
+  presetUnreadable: "presetRefused",
+  removedArgument: "invalidValue",
+  wholeTrainingContext: "hostOutOfMemory",
+} satisfies Partial<Record<CauseName, string>>;
 
 export interface ExplainedLog {
   readonly facts: LogFacts;
@@ -66,7 +83,7 @@ export function explainLines(lines: readonly LogLine[], facts: LogFacts): LogEve
       looks.set(explanation, looked + 1);
       const found = explanation.explain(match, line, log);
       if (found === undefined) continue;
-      const kind = found.kind ?? explanation.kind;
+      const kind = kinds[found.id] ?? found.id;
       const { severity } = explanation;
       if (severity === "error") lastError = line.number;
       // a trial run of -fit and the real load say the same thing twice
@@ -76,7 +93,8 @@ export function explainLines(lines: readonly LogLine[], facts: LogFacts): LogEve
       if (times > maxPerKind || (repeated && !/Exceeded|Cut|invalid/i.test(kind))) break;
       told.set(kind, times);
       const message = line.text.trim().slice(0, 400);
-      events.push({ line: line.number, kind, severity, message, cause: found.cause, remedy: found.remedy });
+      const [cause, remedy] = [found.sentence, remedyOf(found)];
+      events.push({ line: line.number, kind, severity, message, cause, remedy });
       break;
     }
   }

@@ -1,4 +1,4 @@
-import type { Text } from "../text";
+import type { Cause, CauseText } from "../causes/cause";
 import type { LogFacts } from "./reading/logFacts";
 import type { LogLine } from "./reading/logLine";
 
@@ -13,31 +13,24 @@ export interface LogView {
 
 export type EventSeverity = "error" | "warning" | "information";
 
-/** How a kind of line is recognised and explained. */
+/** How a kind of line is recognised, and which cause of the catalogue it shows. */
 export interface Explanation {
-  readonly kind: string;
   readonly severity: EventSeverity;
   readonly pattern: RegExp;
   /** Follows from an earlier error of the same load: only told when there is none. */
   readonly consequence?: true;
-  readonly explain: (match: RegExpExecArray, line: LogLine, log: LogView) => Explained | undefined;
-}
-
-export interface Explained {
-  readonly cause: Text;
-  readonly remedy: Text;
-  /** Replaces the explanation's kind where the circumstances tell more. */
-  readonly kind?: string;
+  readonly explain: (match: RegExpExecArray, line: LogLine, log: LogView) => Cause | undefined;
 }
 
 /** A line worth explaining. */
 export interface LogEvent {
   /** From 1. */
   readonly line: number;
+  /** The cause's name, or the older name that readers of the JSON know it by. */
   readonly kind: string;
   readonly severity: EventSeverity;
   /** llama.cpp's own words. */
   readonly message: string;
-  readonly cause: Text;
-  readonly remedy: Text;
+  readonly cause: CauseText;
+  readonly remedy: CauseText;
 }

@@ -1,7 +1,9 @@
-import { remedyOf, smallerContext } from "../causes";
+import type { Cause } from "../causes/cause";
+import { causes } from "../causes/causes";
+import type { CachedContext } from "../causes/memoryCauses";
+import { given } from "../given";
 import { isQuantised } from "../launch/launchRules";
-import { bytes, count, say, type Text } from "../text";
-import type { Explained, Explanation, LogView } from "./logEvent";
+import type { Explanation, LogView } from "./logEvent";
 import { parseMebibytes, type LogLine } from "./reading/logLine";
 
 const mib = 2 ** 20;
@@ -18,98 +20,53 @@ function purpose(line: LogLine, log: LogView): "weights" | "kv" | "compute" | "s
   return weights.length > 0 ? "kv" : undefined;
 }
 
-function contextHint({ facts }: LogView): Text {
-  const [context] = facts.contexts;
-  const nCtx = context?.nCtx;
-  const quantised = isQuantised(context?.kv[0]?.typeK);
-  if (quantised || nCtx === undefined) return smallerContext.advice;
-  return say`${remedyOf("cacheFills")} It is ${count(nCtx)} now.`;
+function cachedContext({ facts: { contexts } }: LogView): CachedContext {
+  const [context] = contexts;
+  return { quantised: isQuantised(context?.kv[0]?.typeK), ...given({ nCtx: context?.nCtx }) };
 }
 
-function deviceMemory(amount: number | undefined, device: string, line: LogLine, log: LogView): Explained {
-  const what = purpose(line, log);
-  const asked = amount === undefined ? undefined : bytes(amount);
+function deviceMemory(amount: number | undefined, device: string, line: LogLine, log: LogView): Cause {
+  if (amount !== undefined && amount > 200 * 1024 * mib) return causes.absurdAllocation(device, amount);
+  const where = { device, ...given({ bytes: amount }) };
   const pipelined = log.earlier(line, /pipeline parallelism enabled(?! \(n_copies=1\))/) !== undefined;
-  if (amount !== undefined && amount > 200 * 1024 * mib) {
-    return {
-      kind: "absurdAllocation",
-      cause: say`${bytes(amount)} was requested at once on ${device}, more than any device has: the attention scores of the whole context without flash attention, or copies of them for several GPUs.`,
-      remedy: say`Turn flash attention on (-fa on), lower -ub, and set an explicit -c. With several GPUs try -sm none or fewer devices.`,
-    };
-  }
-  switch (what) {
+  switch (purpose(line, log)) {
     case "weights":
-      return {
-        kind: "weightsOutOfMemory",
-        cause: asked
-          ? say`${device} has no room for ${asked} of the model's weights.`
-          : say`${device} has no room for the model's weights.`,
-        remedy: say`${remedyOf("weightsFill")} Other programs may also be using memory.`,
-      };
+      return causes.weightsOutOfMemory(where);
     case "kv":
-      return {
-        kind: "kvOutOfMemory",
-        cause: asked
-          ? say`${device} has no room for ${asked} of KV cache in addition to the weights.`
-          : say`${device} has no room for the KV cache in addition to the weights.`,
-        remedy: contextHint(log),
-      };
+      return causes.cacheFills(where, cachedContext(log));
     case "state":
-      return {
-        kind: "stateOutOfMemory",
-        cause: say`${device} has no room for the recurrent state, which is needed once per slot (and once more per drafted token).`,
-        remedy: say`Set fewer slots (-np 1), or a smaller --spec-draft-n-max.`,
-      };
+      return causes.stateOutOfMemory(where);
     case "compute":
+      return causes.computeOutOfMemory(where, pipelined);
     case undefined:
-      return {
-        kind: what === "compute" ? "computeOutOfMemory" : "deviceOutOfMemory",
-        cause: asked
-          ? say`${device} is full: the last ${asked} could not be allocated. Every device in a split needs its own compute buffer.`
-          : say`${device} is full: memory requested while working could not be allocated.`,
-        remedy: pipelined
-          ? say`Several GPUs work as a pipeline and keep copies of their inputs: lower -ub, put fewer layers on the smallest device (-ts), or use one device (-sm none).`
-          : say`Lower -ub (512, 256), use flash attention, put fewer layers on this device (-ngl, -ts), or lower -c. Other programs may also be using memory.`,
-      };
+      return causes.deviceOutOfMemory(where, pipelined);
   }
 }
 
-const noted = (text: string | undefined): string => text ?? "";
+/** Address space is not memory, although CUDA reports both alike. */
+const addressSpace = /cuMemAddressReserve/;
 
 /** Explanations of memory that was not there. */
 export const memoryExplanations: readonly Explanation[] = [
   {
-    kind: "deviceOutOfMemory",
     severity: "error",
     pattern: /allocating ([\d.]+) MiB on device (\d+): \w+ failed: out of memory/,
-    explain: (match, line, log) =>
-      deviceMemory(parseMebibytes(noted(match[1])), `device ${noted(match[2])}`, line, log),
+    explain: ([, size = "", device = ""], line, log) =>
+      deviceMemory(parseMebibytes(size), `device ${device}`, line, log),
   },
   {
-    kind: "addressSpace",
     severity: "error",
-    pattern: /cuMemAddressReserve/,
-    explain: () => ({
-      cause: say`CUDA could not reserve address space for its memory pool (32 GiB of addresses, not of memory). This is not a lack of VRAM.`,
-      remedy: say`Restart the program or the machine; if it comes back, use a build with GGML_CUDA_NO_VMM.`,
-    }),
+    pattern: addressSpace,
+    explain: () => causes.addressSpace(),
   },
   {
-    kind: "deviceOutOfMemory",
     severity: "error",
     pattern:
       /CUDA error: out of memory|hipErrorOutOfMemory|ROCm error: out of memory|CUDA error 2\b.*out of memory|cuMemCreate/,
-    explain: (_, line, log) => {
-      if (/cuMemAddressReserve/.test(log.around(line, 0, 5))) return undefined;
-      return {
-        kind: "runtimeOutOfMemory",
-        cause: say`The device ran out of memory while working: memory pools grow after startup, and other programs use memory too.`,
-        remedy: say`Leave more memory free (-fitt 2048), close other programs that use the device, put fewer layers on it, or lower -ub and -c.`,
-      };
-    },
+    explain: (_, line, log) =>
+      addressSpace.test(log.around(line, 0, 5)) ? undefined : causes.runtimeOutOfMemory(),
   },
   {
-    kind: "singleAllocationLimit",
     severity: "error",
     pattern:
       /Requested buffer size exceeds device (?:memory allocation|buffer size) limit|exceeds (?:the )?maxBufferSize/,
@@ -117,19 +74,10 @@ export const memoryExplanations: readonly Explanation[] = [
       const size = log.earlier(line, /allocation of size (\d+) failed/)?.[1];
       const kv = log.facts.contexts[0]?.kv[0];
       const quantised = isQuantised(kv?.typeK) || /-ctk|cache-type-k/.test(log.facts.commandLine ?? "");
-      return {
-        cause:
-          size === undefined
-            ? say`One buffer is larger than the driver allows for a single allocation (often 2 or 4 GiB). This is not a lack of memory.`
-            : say`One buffer of ${bytes(Number(size))} is larger than the driver allows for a single allocation. This is not a lack of memory.`,
-        remedy: quantised
-          ? say`Lower -ub or -c, turn flash attention on, or go back to an f16 KV cache: a quantised one can need a larger compute buffer.`
-          : say`Turn flash attention on (-fa on), or lower -ub or -c, so that the largest single buffer becomes smaller.`,
-      };
+      return causes.singleAllocationLimit(size === undefined ? undefined : Number(size), quantised);
     },
   },
   {
-    kind: "deviceOutOfMemory",
     severity: "error",
     pattern: /Device memory allocation of size (\d+) failed/,
     explain: (match, line, log) =>
@@ -138,140 +86,85 @@ export const memoryExplanations: readonly Explanation[] = [
         : deviceMemory(Number(match[1]), "the Vulkan device", line, log),
   },
   {
-    kind: "deviceOutOfMemory",
     severity: "error",
     pattern: /ErrorOutOfDeviceMemory|ErrorOutOfHostMemory/,
     consequence: true,
     explain: (_, line, log) => deviceMemory(undefined, "the Vulkan device", line, log),
   },
   {
-    kind: "deviceOutOfMemory",
     severity: "error",
     pattern:
       /kIOGPUCommandBufferCallbackErrorOutOfMemory|Insufficient Memory|command buffer \d+ failed with status 5|failed to allocate buffer, size =\s*([\d.]+) MiB/,
-    explain: () => ({
-      kind: "metalOutOfMemory",
-      cause: say`The GPU may use only part of this Mac's memory, and that part is full.`,
-      remedy: say`Set a smaller -c or -ub, quantise the KV cache, or use a smaller model; the limit can be raised with sysctl iogpu.wired_limit_mb.`,
-    }),
+    explain: () => causes.metalOutOfMemory(),
   },
   {
-    kind: "hostOutOfMemory",
     severity: "error",
     pattern: /failed to allocate buffer of size (\d+)/,
     explain: (match, _line, log) => {
-      const size = bytes(Number(match[1]));
-      const [context] = log.facts.contexts;
-      const { nCtxTrain } = log.facts.model ?? {};
-      const nCtx = context?.nCtx ?? 0;
-      if (nCtx > 0 && (nCtx === nCtxTrain || nCtx >= 500_000)) {
-        return {
-          cause: say`${size} was requested: the context is the model's whole training context, ${count(nCtx)} token[s].`,
-          remedy: say`Set an explicit context, for example -c 32768.`,
-        };
-      }
-      return { cause: say`${size} of main memory could not be allocated.`, remedy: contextHint(log) };
+      const size = Number(match[1]);
+      const nCtx = log.facts.contexts[0]?.nCtx ?? 0;
+      return nCtx > 0 && (nCtx === log.facts.model?.nCtxTrain || nCtx >= 500_000)
+        ? causes.wholeTrainingContext(size, nCtx)
+        : causes.hostOutOfMemory(size, cachedContext(log));
     },
   },
   {
-    kind: "kvOutOfMemory",
     severity: "error",
     pattern:
       /failed to allocate buffer for kv cache|llama_kv_cache_init\(\) failed|failed to allocate buffer for rs cache/,
     consequence: true,
-    explain: (_, _line, log) => ({
-      cause: say`There was no room for the KV cache in addition to the weights.`,
-      remedy: contextHint(log),
-    }),
+    explain: (_, _line, log) => causes.cacheFills(undefined, cachedContext(log)),
   },
   {
-    kind: "computeOutOfMemory",
     severity: "error",
     pattern:
       /failed to allocate (?:compute|graph)(?: pp| tg)? buffers|gallocr_reserve_n(?:_impl)?: failed to allocate (\S+) buffer of size (\d+)/,
     consequence: true,
-    explain: (match, line, log) =>
-      deviceMemory(
-        match[2] === undefined ? undefined : Number(match[2]),
-        match[1] ?? "the device",
-        line,
-        log,
-      ),
+    explain: ([, device = "the device", size], line, log) =>
+      deviceMemory(size === undefined ? undefined : Number(size), device, line, log),
   },
   {
-    kind: "weightsOutOfMemory",
     severity: "error",
     pattern: /unable to allocate (\S+) buffer|failed to allocate (?:memory|buffer) for (?:model|tensors)/,
     consequence: true,
-    explain: (match) => ({
-      cause: say`There is no room for the model's weights${match[1] === undefined ? "" : ` (${match[1]})`}.`,
-      remedy: remedyOf("weightsFill"),
-    }),
+    explain: ([, device]) => causes.weightsOutOfMemory(device === undefined ? undefined : { device }),
   },
   {
-    kind: "killedBySystem",
     severity: "error",
     pattern: /Out of memory: Killed process|oom-kill|OOM-kill|oom_reaper|std::bad_alloc/,
-    explain: () => ({
-      cause: say`The machine's main memory ran out. A server grows after startup: prompt cache (--cache-ram, 8 GiB by default) and context checkpoints, up to 32 per slot, which are large for recurrent and sliding-window models.`,
-      remedy: say`Limit them: --cache-ram 0 or 2048, --ctx-checkpoints 4; and leave room for weights that are not on a GPU.`,
-    }),
+    explain: () => causes.killedBySystem(),
   },
   {
-    kind: "checkpointsGrow",
     severity: "warning",
     pattern: /cache state: (\d+) prompts?, ([\d.]+) MiB \(limits: ([\d.]+) MiB/,
-    explain: (match) => {
-      const [size, limit] = [parseMebibytes(noted(match[2])), parseMebibytes(noted(match[3]))];
-      if (!(size > limit && limit > 0)) return undefined;
-      return {
-        cause: say`The prompt cache in main memory holds ${bytes(size)}, more than its limit of ${bytes(limit)}: one conversation is kept whole with its context checkpoints.`,
-        remedy: say`Lower --ctx-checkpoints (32 by default) or --cache-ram, or turn the cache off with --cache-ram 0.`,
-      };
+    explain: ([, , held = "", most = ""]) => {
+      const [size, limit] = [parseMebibytes(held), parseMebibytes(most)];
+      return size > limit && limit > 0 ? causes.checkpointsGrow(size, limit) : undefined;
     },
   },
   {
-    kind: "pinnedMemory",
     severity: "warning",
     pattern: /failed to allocate ([\d.]+) MiB of pinned memory/,
-    explain: (match) => ({
-      cause: say`${bytes(parseMebibytes(noted(match[1])))} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
-      remedy: say`Lower -ub or -c, use one device (-sm none) instead of a pipeline of several, or free main memory.`,
-    }),
+    explain: ([, size = ""]) => causes.pinnedMemory(parseMebibytes(size)),
   },
   {
-    kind: "hostMemoryGrows",
     severity: "warning",
     pattern: /RSS [\d.]+ [MG]i?B -> |RAM (?:accumulates|grows|keeps growing)/,
-    explain: () => ({
-      cause: say`The server's main memory grows with use: it keeps prompts (--cache-ram, 8 GiB by default) and, for recurrent and sliding-window models, up to 32 context checkpoints per slot, which are copied into that cache as well.`,
-      remedy: say`Limit both: --ctx-checkpoints 4 and --cache-ram 2048 (0 switches it off).`,
-    }),
+    explain: () => causes.hostMemoryGrows(),
   },
   {
-    kind: "mlockFailed",
     severity: "warning",
     pattern: /failed to (?:mlock|VirtualLock) ([\d.]+)[- ]byte buffer/,
-    explain: () => ({
-      cause: say`The system does not allow this program to lock the weights in memory.`,
-      remedy: say`Raise the limit (ulimit -l unlimited), or start without mlock (-lm mmap).`,
-    }),
+    explain: () => causes.mlockFailed(),
   },
   {
-    kind: "outOfMemory",
     severity: "error",
     // the letters also stand in Base64
     pattern: /[Oo]ut [Oo]f [Mm]emory|OUT OF MEMORY|(?<![\w+/=-])OOM(?![\w+/=-])|CUDA_ERROR_OUT_OF_MEMORY/,
     consequence: true,
-    explain: (_, line, log) => {
-      if (/cuMemAddressReserve/.test(log.around(line, 0, 5))) return undefined;
-      return {
-        cause: say`Memory ran out. With several slots, each has its own share of the context (and of the recurrent state), and a new build may need more than a manual split allows.`,
-        remedy:
-          log.facts.slots !== undefined && log.facts.slots.count > 1
-            ? say`Set fewer slots (-np 1), a smaller -c or -ub, or put fewer layers on the full device (-ts).`
-            : say`Set a smaller -c or -ub, quantise the KV cache, or put fewer layers on the full device.`,
-      };
-    },
+    explain: (_, line, log) =>
+      addressSpace.test(log.around(line, 0, 5))
+        ? undefined
+        : causes.outOfMemory((log.facts.slots?.count ?? 1) > 1),
   },
 ];

@@ -1,3 +1,4 @@
+import { removedOption } from "../causes/startCauses";
 import { ClosestNames } from "../launch/closestName";
 import { checkValue, falsy, truthy } from "../launch/optionValue";
 import { renamedOption } from "../launch/renamedOptions";
@@ -155,10 +156,8 @@ function removedKey({ key, value }: PresetEntry): Finding {
   const named = optionOfKey(key.text);
   const old = named?.option.names.map(renamedOption).find((option) => option !== undefined);
   const instead = old?.instead[0]?.replace(/^-+/, "");
-  if (instead === undefined) {
-    return findingAt(key, "error", "removedOption", say`llama-server no longer accepts ${key.text}.`);
-  }
-  const message = say`llama-server no longer accepts ${key.text}; write ${`${instead} = ${value.text}`}.`;
+  if (instead === undefined) return findingAt(key, "error", "removedOption", removedOption(key.text));
+  const message = removedOption(key.text, `${instead} = ${value.text}`);
   return findingAt(
     key,
     "error",

@@ -1,3 +1,4 @@
+import { causes } from "../../causes/causes";
 import { count, say } from "../../text";
 import { concluded, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
@@ -22,17 +23,10 @@ export function refused(facts: DiagnosisFacts): DiagnosisStep {
     };
   }
   if (promptTokens < nCtxPerSlot) {
-    return {
-      kind: "conclusion",
-      cause: "answerRoom",
-      change: "length",
-      sentence: say`The prompt fits, but leaves only ${count(nCtxPerSlot - promptTokens)} token[s] for the answer.`,
-      evidence: [say`${count(promptTokens)} of ${count(nCtxPerSlot)} token[s] belong[s|] to the prompt.`],
-      actions: [say`Raise -c or shorten the prompt so that thinking and answer have room.`],
-    };
+    return concluded(
+      causes.answerRoom(nCtxPerSlot - promptTokens),
+      say`${count(promptTokens)} of ${count(nCtxPerSlot)} token[s] belong[s|] to the prompt.`,
+    );
   }
-  return concluded(
-    "contextTooSmall",
-    say`The prompt has ${count(promptTokens)} token[s], and one request may hold ${count(nCtxPerSlot)}.`,
-  );
+  return concluded(causes.contextTooSmall({ prompt: promptTokens, nCtx: nCtxPerSlot }));
 }

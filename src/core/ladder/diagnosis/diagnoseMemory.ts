@@ -1,3 +1,4 @@
+import { causes } from "../../causes/causes";
 import { bytes, say } from "../../text";
 import { refused } from "./diagnoseLength";
 import { sometimes } from "./diagnoseSpeed";
@@ -12,7 +13,7 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
   const [other] = roomy;
   if (fullest !== undefined && other !== undefined) {
     return concluded(
-      "oneDeviceFull",
+      causes.oneDeviceFull(),
       say`${fullest.name}: ${bytes(fullest.freeBytes)} free, ${other.name}: ${bytes(other.freeBytes)} free.`,
     );
   }
@@ -26,12 +27,12 @@ export function memory(facts: DiagnosisFacts, when: "load" | "length"): Diagnosi
     };
   }
   const left = say`${bytes(freeAfterLoadBytes)} is free after loading.`;
-  if (freeAfterLoadBytes < 2 ** 30) return concluded("weightsFill", left);
+  if (freeAfterLoadBytes < 2 ** 30) return concluded(causes.weightsFill(), left);
   const grows =
     when === "load"
       ? say`The cache for the whole context is allocated at startup.`
       : say`What grows with the length fills the memory.`;
-  return concluded("cacheFills", left, grows);
+  return concluded(causes.cacheFills(), left, grows);
 }
 
 export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
@@ -58,5 +59,5 @@ export function failsAtLength(facts: DiagnosisFacts): DiagnosisStep {
       choices: yesNo,
     };
   }
-  return facts.sameTokenCount ? concluded("cacheOrBackend") : sometimes(facts);
+  return facts.sameTokenCount ? concluded(causes.cacheOrBackend()) : sometimes(facts);
 }

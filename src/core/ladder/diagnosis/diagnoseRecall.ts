@@ -1,19 +1,10 @@
-import { count, percent, say } from "../../text";
-import { adviceOn } from "../../causes";
+import { percent, say } from "../../text";
+import { causes } from "../../causes/causes";
 import { concluded, yesNo, type DiagnosisFacts, type DiagnosisStep } from "./diagnosisStep";
 
 export function forgets(facts: DiagnosisFacts): DiagnosisStep {
   const { promptTokens, trainingContext } = facts;
-  if (facts.contextShift === true) {
-    return {
-      kind: "conclusion",
-      cause: "contextShifted",
-      change: "plan",
-      sentence: say`Context shift is on: when the context is full, the server discards the oldest tokens.`,
-      evidence: [],
-      actions: [say`Start the server without --context-shift and with room for the answer.`],
-    };
-  }
+  if (facts.contextShift === true) return concluded(causes.contextShifted());
   if (promptTokens === undefined) {
     return {
       kind: "ask",
@@ -24,14 +15,7 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     };
   }
   if (trainingContext !== undefined && promptTokens > trainingContext && facts.ropeScaled !== true) {
-    return {
-      kind: "conclusion",
-      cause: "beyondTraining",
-      change: "length",
-      sentence: say`The prompt has ${count(promptTokens)} token[s], but the model was trained on ${count(trainingContext)}: it does not know positions beyond that.`,
-      evidence: [],
-      actions: [say`Stay below it, or use the scaling recommended by the model's makers (YaRN).`],
-    };
+    return concluded(causes.beyondTraining(promptTokens, trainingContext));
   }
   if (facts.recallShort === undefined) {
     return {
@@ -43,7 +27,10 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
     };
   }
   if (facts.recallShort < 0.85) {
-    return concluded("modelWeak", say`${percent(100 * facts.recallShort)} of a short prompt is recalled.`);
+    return concluded(
+      causes.modelWeak(),
+      say`${percent(100 * facts.recallShort)} of a short prompt is recalled.`,
+    );
   }
   if (facts.kvQuantised === undefined) {
     return {
@@ -53,27 +40,12 @@ export function forgets(facts: DiagnosisFacts): DiagnosisStep {
       choices: yesNo,
     };
   }
-  if (facts.kvQuantised) {
-    return {
-      kind: "conclusion",
-      cause: "quantisedCache",
-      change: "kvCache",
-      sentence: say`With a quantised cache, rule out the cache first.`,
-      evidence: [],
-      actions: [say`Run the same ladder with f16 and no other change, and compare the two.`],
-    };
-  }
-  return {
-    ...concluded(
-      "modelForgets",
-      ...(facts.lostInMiddle === true ? [say`What is in the middle of a long prompt is forgotten.`] : []),
-      ...(facts.recallLong === undefined
-        ? []
-        : [say`${percent(100 * facts.recallShort)} short, ${percent(100 * facts.recallLong)} long.`]),
-    ),
-    actions: [
-      say`Use the longest length of the ladder with sufficient recall as the limit.`,
-      ...adviceOn("modelForgets"),
-    ],
-  };
+  if (facts.kvQuantised) return concluded(causes.quantisedCache());
+  return concluded(
+    causes.modelForgets(),
+    ...(facts.lostInMiddle === true ? [say`What is in the middle of a long prompt is forgotten.`] : []),
+    ...(facts.recallLong === undefined
+      ? []
+      : [say`${percent(100 * facts.recallShort)} short, ${percent(100 * facts.recallLong)} long.`]),
+  );
 }

@@ -1,10 +1,11 @@
+import { causes } from "../../causes/causes";
 import { count, say } from "../../text";
 import type { Text } from "../../text";
 import { refused } from "./diagnoseLength";
 import { failsAtLength, memory } from "./diagnoseMemory";
 import { forgets } from "./diagnoseRecall";
 import { slow, sometimes } from "./diagnoseSpeed";
-import type { DiagnosisFacts, DiagnosisStep, FactName } from "./diagnosisStep";
+import { concluded, type DiagnosisFacts, type DiagnosisStep, type FactName } from "./diagnosisStep";
 
 /**
  * The next question, or the conclusion once the facts allow one. Every question is asked at most once; one that could
@@ -40,16 +41,8 @@ function next(facts: DiagnosisFacts): DiagnosisStep {
   }
 }
 
-function withoutAnswer({ fact, question }: DiagnosisStep & { readonly kind: "ask" }): DiagnosisStep {
-  return {
-    kind: "conclusion",
-    cause: "unclear",
-    change: "nothing",
-    sentence: say`To name a cause, this has to be known first: ${question}`,
-    evidence: [],
-    actions: [howToLearn(fact)],
-  };
-}
+const withoutAnswer = ({ fact, question }: DiagnosisStep & { readonly kind: "ask" }): DiagnosisStep =>
+  concluded(causes.unclear(question, howToLearn(fact)));
 
 function howToLearn(fact: FactName): Text {
   switch (fact) {
@@ -92,26 +85,17 @@ function fromServer(facts: DiagnosisFacts): DiagnosisStep | undefined {
   const tooLong = promptTokens !== undefined && promptTokens >= nCtxPerSlot;
   const divided = (slots ?? 1) > 1 && facts.unified === false;
   if (tooLong && divided && promptTokens < nCtxPerSlot * (slots ?? 1)) {
-    return {
-      kind: "conclusion",
-      cause: "contextDivided",
-      change: "length",
-      sentence: say`The context is divided: each of ${count(slots ?? 1)} slot[s] has ${count(nCtxPerSlot)} token[s], and the prompt has ${count(promptTokens)}.`,
-      evidence: [say`Reported by the server.`],
-      actions: [say`Start the server with -np 1, or with --kv-unified.`],
-    };
+    return concluded(
+      causes.contextDivided({ prompt: promptTokens, nCtx: nCtxPerSlot, slots: slots ?? 1 }),
+      say`Reported by the server.`,
+    );
   }
   if (tooLong && requestedContext !== undefined && requestedContext > promptTokens) {
-    return {
-      kind: "conclusion",
-      cause: "contextReduced",
-      change: "length",
-      sentence: say`${count(requestedContext)} token[s] [was|were] requested, but the server gives ${count(nCtxPerSlot)}: it was limited to the model's training context or to what fits in memory.`,
-      evidence: [say`The server reports its context.`, ...trained(facts)],
-      actions: [
-        say`Check the log for a smaller training context (to be extended with --rope-scaling yarn) or for -fit.`,
-      ],
-    };
+    return concluded(
+      causes.contextReduced(requestedContext, nCtxPerSlot),
+      say`The server reports its context.`,
+      ...trained(facts),
+    );
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { say } from "../../text";
 import type { Text } from "../../text";
-import { adviceOn, causes, type CauseName, type Variable } from "../../causes";
+import type { CauseText, ChangingCause, Variable } from "../../causes/cause";
 
 /** "Why does my long context fail?": what is known so far; read from server, log and history, or answered. */
 export interface DiagnosisFacts {
@@ -66,9 +66,9 @@ export interface Conclusion {
   readonly cause: DiagnosisCause;
   /** The one thing to change. */
   readonly change: Variable;
-  readonly sentence: Text;
+  readonly sentence: CauseText;
   readonly evidence: readonly Text[];
-  readonly actions: readonly Text[];
+  readonly actions: readonly CauseText[];
 }
 
 export type DiagnosisCause =
@@ -92,10 +92,10 @@ export type DiagnosisCause =
   | "unclear";
 
 /** What the catalogue says about a cause, with what shows that it is this one. */
-export function concluded(cause: CauseName & DiagnosisCause, ...evidence: readonly Text[]): Conclusion {
-  const { sentence, change } = causes[cause];
-  return { kind: "conclusion", cause, change, sentence, evidence, actions: adviceOn(cause) };
-}
+export const concluded = (
+  { id, change, sentence, remedies }: ChangingCause<DiagnosisCause>,
+  ...evidence: readonly Text[]
+): Conclusion => ({ kind: "conclusion", cause: id, change, sentence, evidence, actions: remedies });
 
 export const yesNo = [
   { value: true, label: say`Yes` },

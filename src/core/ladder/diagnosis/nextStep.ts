@@ -1,5 +1,7 @@
-import { adviceOn, causes, type CauseName, type Variable } from "../../causes";
-import { bytes, count, percent, say, seconds } from "../../text";
+import { causes } from "../../causes/causes";
+import { longerAnswer } from "../../causes/remedies";
+import { shownBy, type CauseText, type ChangingCause, type Variable } from "../../causes/cause";
+import { bytes, count, say } from "../../text";
 import type { Text } from "../../text";
 import { failureText, invalidText, type LadderOutcome } from "../score/judgeLadder";
 import { targetOf } from "../plan/plan";
@@ -30,14 +32,19 @@ export type OutcomeKind =
   | "busy"
   | "incomplete";
 
-export interface NextStep {
-  readonly outcome: OutcomeKind;
+/** Outcomes without a cause: there is nothing to mend, or no end yet. */
+type WithoutCause = "passed" | "nothingAsked" | "incomplete" | "unmeasured";
+
+interface Step {
   readonly change: Variable;
-  readonly sentence: Text;
   readonly actions: readonly Text[];
   /** Longest length that passed in quality, where that helps. */
   readonly verifiedTokens?: number;
 }
+
+export type NextStep =
+  | (Step & { readonly outcome: WithoutCause; readonly sentence: Text })
+  | (Step & { readonly outcome: Exclude<OutcomeKind, WithoutCause>; readonly sentence: CauseText });
 
 /** NoLiMa: a length is effective while recall stays above this part of the base score. */
 const effectiveShare = 0.85;
@@ -89,26 +96,13 @@ function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly 
   const at = failure.atTokens ?? step.tokens;
   switch (failure.kind) {
     case "busy":
-      return {
-        outcome: "busy",
-        change: "load",
-        sentence: say`Another client used the server before the rung of ${count(step.tokens)} token[s].`,
-        actions: [say`Let the other request finish, then run the ladder again; completed runs are kept.`],
-      };
+      return found("busy", causes.otherClient(step.tokens));
     case "timeLimit":
-      return {
-        outcome: "timeLimit",
-        change: "length",
-        sentence: say`The rung of ${count(step.tokens)} token[s] took longer than the plan allows.`,
-        actions: [
-          say`Use a smaller target as the daily window, or allow more time in the plan.`,
-          say`Try a smaller model, another backend or a different placement, one at a time.`,
-        ],
-      };
+      return found("timeLimit", causes.timeLimit(step.tokens));
     case "contextTooSmall":
       return found(
         "contextTooSmall",
-        "contextTooSmall",
+        causes.contextTooSmall(),
         say`The server rejected ${count(step.tokens)} token[s]: ${failure.message}`,
       );
     case "outOfMemory":
@@ -116,18 +110,9 @@ function afterFailure(record: LadderRecord, step: LadderStep, earlier: readonly 
     case "serverDied":
     case "serverError": {
       const same = sameCount(record, at, earlier);
-      if (same) {
-        return found("sameTokenCount", "cacheOrBackend", say`It failed near ${count(at)} token[s] again.`);
-      }
-      return {
-        outcome: "serverFailed",
-        change: "nothing",
-        sentence: say`At ${count(step.tokens)} token[s], ${failureText(failure.kind)}`,
-        actions: [
-          say`Check the end of the server's log for the cause.`,
-          say`Run the same ladder once more: if it fails at the same token count, the cause is the cache or the backend; if the count changes, it is memory or load.`,
-        ],
-      };
+      return same
+        ? found("sameTokenCount", causes.cacheOrBackend(), say`It failed near ${count(at)} token[s] again.`)
+        : found("serverFailed", causes.serverFailed(step.tokens, failureText(failure.kind)));
     }
   }
 }
@@ -143,7 +128,7 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
     const free = bytes(roomy[0]?.leastFreeBytes ?? 0);
     return found(
       "oneDeviceFull",
-      "oneDeviceFull",
+      causes.oneDeviceFull(),
       say`${name ?? ""} is full while ${roomy.map((d) => d.name).join(", ")} still has ${free} free.`,
     );
   }
@@ -152,38 +137,31 @@ function outOfMemory(record: LadderRecord, step: LadderStep): NextStep {
   if (start !== undefined && isFull(start)) {
     return found(
       "outOfMemoryFromLoad",
-      "weightsFill",
+      causes.weightsFill(),
       say`${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
     );
   }
   if (start !== undefined) {
     return found(
       "outOfMemoryWithLength",
-      "cacheFills",
+      causes.cacheFills(),
       say`${start.name}: ${bytes(start.leastFreeBytes)} was free at the first rung.`,
     );
   }
-  return {
-    outcome: "outOfMemory",
-    change: "nothing",
-    sentence: say`The server ran out of memory at ${count(step.tokens)} token[s]; which device was full is unknown.`,
-    actions: [
-      say`Monitor the free memory of every device from loading on, and repeat.`,
-      say`Full right after loading: use smaller weights. Full as the length grows: use a smaller KV cache type.`,
-    ],
-  };
+  return found("outOfMemory", causes.outOfMemoryAtLength(step.tokens));
 }
 
 /** What the catalogue says about a cause, and what shows that it is this one. */
-function found(outcome: OutcomeKind, cause: CauseName, evidence?: Text): NextStep {
-  const { change, sentence } = causes[cause];
-  return {
-    outcome,
-    change,
-    sentence: evidence === undefined ? sentence : say`${sentence} ${evidence}`,
-    actions: adviceOn(cause),
-  };
-}
+const found = (
+  outcome: Exclude<OutcomeKind, WithoutCause>,
+  cause: ChangingCause,
+  evidence?: Text,
+): NextStep => ({
+  outcome,
+  change: cause.change,
+  sentence: shownBy(cause, evidence),
+  actions: cause.remedies,
+});
 
 const isFull = (device: DevicePeak): boolean =>
   device.leastFreeBytes < Math.max(512 * 2 ** 20, nearlyFull * (device.totalBytes ?? 0));
@@ -204,20 +182,7 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
   const base = outcome.rungs.find((rung) => rung.purpose === "base");
   const failing = new Set(outcome.results.filter(({ passed }) => passed === false).map(({ name }) => name));
   const invalid = target?.steps.find((step) => step.invalid !== undefined)?.invalid;
-  if (invalid !== undefined) {
-    return {
-      outcome: "invalid",
-      change: "plan",
-      sentence: say`A run at the target length has no recall result: ${invalidText(invalid)}`,
-      actions: [
-        invalid === "promptTruncated"
-          ? say`Turn context shift off and check that nothing else divides or cuts the context.`
-          : invalid === "empty"
-            ? say`Check whether the chat template of the model file is the right one.`
-            : say`Turn thinking off or set a larger answerTokens in a new plan.`,
-      ],
-    };
-  }
+  if (invalid !== undefined) return found("invalid", causes.notJudged(invalid, invalidText(invalid)));
   if (target === undefined || !outcome.complete) {
     return {
       outcome: "incomplete",
@@ -228,36 +193,11 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
   }
   const forgets = failing.has("recallPerRun") || failing.has("recallPooled");
   if (forgets) return afterForgetting(record, target, base, verified);
-  if (failing.has("constraints")) {
-    return {
-      outcome: "constraintsLost",
-      change: "length",
-      sentence: say`Facts are recalled, but at ${count(target.tokens)} token[s] the code does not follow the rules given in the prompt.`,
-      actions: [say`Repeat rules next to the task, or use a shorter window for code.`],
-    };
-  }
+  if (failing.has("constraints")) return found("constraintsLost", causes.constraintsLost(target.tokens));
   if (failing.has("prefill") || failing.has("generation")) {
-    return {
-      outcome: "tooSlow",
-      change: "length",
-      sentence:
-        target.prefillSeconds === undefined
-          ? say`It works at ${count(target.tokens)} token[s], but too slowly. That is a practical limit, not a capacity limit.`
-          : say`It works at ${count(target.tokens)} token[s], but reading them takes ${seconds(target.prefillSeconds)}. That is a practical limit, not a capacity limit.`,
-      actions: [
-        say`Use a smaller window for everyday work, and the long one where it is needed.`,
-        say`Try a smaller model, another backend or a better placement, one at a time.`,
-      ],
-    };
+    return found("tooSlow", causes.tooSlow(target.tokens, target.prefillSeconds));
   }
-  if (failing.has("memory")) {
-    return {
-      outcome: "tightMemory",
-      change: "kvCache",
-      sentence: say`It passed, but with less free memory than the plan requires.`,
-      actions: [say`Try a smaller KV cache type or a lower target; leave the rest unchanged.`],
-    };
-  }
+  if (failing.has("memory")) return found("tightMemory", causes.tightMemory());
   const unseen = outcome.results.find((result) => result.passed === null && !failing.has("monitor"));
   const cut = target.steps.find((step) => step.constraintInvalid !== undefined);
   if (unseen !== undefined) {
@@ -271,11 +211,11 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
           .map((result) => result.sentence),
         cut === undefined
           ? say`Use llama-server directly, without a proxy that caches prompts or omits timings.`
-          : say`Turn thinking off or set a larger answerTokens in a new plan.`,
+          : longerAnswer,
       ],
     };
   }
-  return found("disturbed", "otherLoad");
+  return found("disturbed", causes.otherLoad());
 }
 
 function afterForgetting(
@@ -290,23 +230,16 @@ function afterForgetting(
   const atBase = share(base);
   if (atBase !== undefined && atBase < effectiveShare) {
     const formatOnly = target.steps.every((step) => step.cleanFormat === false) && target.twins === 0;
-    return {
-      outcome: formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
-      change: "weights",
-      sentence: say`The model recalls only ${percent(100 * atBase)} at ${count(base?.tokens ?? 0)} token[s] already: the cause is not the length.`,
-      actions: adviceOn("modelWeak"),
-    };
+    return found(
+      formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
+      causes.modelWeak({ recalled: atBase, tokens: base?.tokens ?? 0 }),
+    );
   }
   const correct = target.steps
     .filter((s) => s.purpose === "target")
     .map((s) => (s.canaries ?? []).filter((c) => c.outcome === "correct").length);
   if (correct.some((k) => k >= plan.criteria.perRun) && correct.some((k) => k < plan.criteria.perRun)) {
-    return {
-      outcome: "flaky",
-      change: "load",
-      sentence: say`At ${count(target.tokens)} token[s] some runs pass and others do not (${correct.join(", ")} of ${count(plan.canaries.target)}): there is no margin.`,
-      actions: [say`Stop all other load and repeat with more repetitions.`, ...lowerTarget(verified)],
-    };
+    return found("flaky", causes.flaky(target.tokens, correct, plan.canaries.target, verified));
   }
   const parts = target.byPosition;
   const rate = (from: number, to: number): number => {
@@ -319,26 +252,12 @@ function afterForgetting(
       )
     );
   };
+  const recalled = share(target) ?? 0;
   const [start, middle, end] = [rate(0, 0.3), rate(0.3, 0.7), rate(0.7, 1)];
-  return {
-    outcome: "forgets",
-    change: "length",
-    sentence:
-      middle < Math.min(start, end) - 0.15
-        ? say`At ${count(target.tokens)} token[s] it completes but forgets, most of all in the middle (${percent(100 * middle)} there, ${percent(100 * Math.min(start, end))} or more at the ends).`
-        : start < end - 0.15
-          ? say`At ${count(target.tokens)} token[s] it completes but forgets the beginning (${percent(100 * start)} recalled there, ${percent(100 * end)} at the end).`
-          : say`At ${count(target.tokens)} token[s] it completes but forgets: ${percent(100 * (share(target) ?? 0))} recalled.`,
-    actions: [...lowerTarget(verified), ...adviceOn("modelForgets")],
-  };
-}
-
-function lowerTarget(verified: number | undefined): readonly Text[] {
-  return verified === undefined
-    ? [say`No length of this ladder reached the required recall: try shorter rungs.`]
-    : [
-        say`Use ${count(verified)} token[s] as the working limit: the longest length with sufficient recall. Confirm it with a plan of its own.`,
-      ];
+  return found(
+    "forgets",
+    causes.forgetsAtLength({ tokens: target.tokens, recalled, start, middle, end, verified }),
+  );
 }
 
 /** The longest length below which every rung recalled at least 0.85 of the base score, and finished. */
