@@ -10,6 +10,7 @@ import { repository } from "../support/repository";
 import { activated, configure, diagnostic } from "./support";
 
 const args = ["-c", "8192", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+const probeSeconds = 10;
 /** As the server's curve is keyed. */
 const flags = "-b 256 -ub 256 -t 1";
 
@@ -31,7 +32,7 @@ describe("measured speed in the editor", function () {
     await configure({
       "server.url": server.url,
       llamaCppFolder: await llamaCppFolder(),
-      probeSeconds: 8,
+      probeSeconds,
       showPanelOnEstimate: false,
     });
   });
@@ -71,6 +72,8 @@ describe("measured speed in the editor", function () {
     assert.equal(record?.kind, "probe");
     assert.equal(record.curve?.key.flags, flags);
     assert.ok(record.curve.points.length >= 3);
+    // nothing it waits for lasts longer than 1.15 times the setting, the last look at the server 0.05; a second for a busy machine
+    assert.ok((record.seconds ?? Infinity) < 1.2 * probeSeconds + 1, String(record.seconds));
     assert.ok(record.monitor !== undefined && record.monitor.samples > 0);
   });
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { variedOptions } from "../../src/core/bench/comparisonArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
 import { formatText } from "../../src/core/format";
+import type { DepthCurve } from "../../src/core/prefill/depthCurve";
 import { predict } from "../../src/core/prefill/predict";
 import { sampleAgreement } from "../../src/app/measuring/sampleAgreement";
 import { runLlamaBench } from "../../src/node/llamaBench/llamaBench";
@@ -176,7 +177,7 @@ describe("the probe with llama-bench", () => {
       {
         program,
         options: { model, threads: 1, ubatchSize: 256, ctxSize: 8192 },
-        budgetSeconds: 30,
+        budgetSeconds: 300,
         depths: [0, 1024, 2048],
         onPlan: (plan) => plans.push(plan),
       },
@@ -191,6 +192,30 @@ describe("the probe with llama-bench", () => {
     expect(report.drift).toBeDefined();
     const prediction = predict(report.curve, { tokens: 4096 });
     expect(prediction.known && prediction.generationTokensPerSecond).toBeGreaterThan(0);
+  });
+
+  it("refuses depths that are too dear before it measures them, and ends with its time", async () => {
+    const options = { model, threads: 1, ubatchSize: 256, ctxSize: 32_768 };
+    const measured: number[] = [];
+    const onMeasured = ({ points }: DepthCurve): void => void measured.push(points.length);
+    // minutes on an idle machine
+    const dear = runBenchProbe(
+      { program, options, budgetSeconds: 15, depths: [0, 30_000], onMeasured },
+      signal,
+    );
+    await expect(dear).rejects.toThrow(/would take about .* Allow [\d,]+ s/);
+    expect(measured).toEqual([]);
+    const budgetSeconds = 15;
+    const plans: BenchPlan[] = [];
+    const report = await runBenchProbe(
+      { program, options, budgetSeconds, onPlan: (plan) => plans.push(plan) },
+      signal,
+    );
+    expect(["finished", "budget"]).toContain(report.ended);
+    expect(plans[0]?.seconds).toBeLessThan(budgetSeconds);
+    // the program is ended at 1.15 times the budget; a second for a busy machine
+    expect(report.seconds).toBeLessThan(1.2 * budgetSeconds + 1);
+    expect(report.curve.points.length).toBeGreaterThan(0);
   });
 
   it("does not load a second copy of a model that does not fit beside what runs", async () => {

@@ -63,6 +63,47 @@ describe("the probe of a running server", () => {
     await until(async () => (await slots()).every((s) => !s.is_processing));
   });
 
+  it("measures the depths that are asked for, with generation at each of them", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const report = await runServerProbe(
+      { url: server.url, budgetSeconds: 300, depths: [0, 1536, 512] },
+      signal,
+    );
+    expect(report).toMatchObject({ ended: "finished", plannedTokens: 1536, warnings: [] });
+    const { points, generation } = report.curve;
+    expect(Math.max(...points.map((p) => p.depth + p.tokens))).toBe(1536);
+    expect(new Set(generation.map(({ depth }) => depth))).toEqual(new Set([384, 512, 1536]));
+    // the stop at 512 is not read again: three cold prompts begin at 0, and the repeat, which leaves no points
+    expect(points.filter(({ depth }) => depth === 0)).toHaveLength(3);
+  });
+
+  it("refuses depths that are too dear or too deep before it reads them", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const measured: number[] = [];
+    const ask = (depth: number): Promise<unknown> =>
+      runServerProbe(
+        {
+          ...{ url: server.url, budgetSeconds: 20, depths: [0, depth] },
+          onMeasured: ({ points }) => measured.push(points.length),
+        },
+        signal,
+      );
+    // a minute on an idle machine
+    await expect(ask(16_000)).rejects.toThrow(/would take about .* Allow [\d,]+ s/);
+    await expect(ask(126_000)).rejects.toThrow(/a slot of this server holds 16,384 tokens/);
+    expect(measured).toEqual([]);
+  });
+
+  it("ends with its time, however slow the machine is", async () => {
+    await until(async () => (await slots()).every((s) => !s.is_processing));
+    const budgetSeconds = 8;
+    const { ended, seconds, curve } = await runServerProbe({ url: server.url, budgetSeconds }, signal);
+    expect(["finished", "budget"]).toContain(ended);
+    // nothing it waits for lasts longer than 1.15 times the budget, the last look at the server 0.05; a second for a busy machine
+    expect(seconds).toBeLessThan(1.2 * budgetSeconds + 1);
+    expect(curve.points.length).toBeGreaterThanOrEqual(2);
+  });
+
   it("keeps what it had when the server is killed", async () => {
     const other = await startSlopeServer();
     let killed = false;

@@ -30,6 +30,7 @@ it("a probe says what it will cost, measures every batch, and predicts a prompt 
   expect(plans).toHaveLength(1);
   expect(report.plannedTokens).toBe(plans[0]?.tokens);
   expect(["finished", "budget"]).toContain(report.ended);
+  expect(report.seconds).toBeLessThanOrEqual(1.2 * 40);
   const { points, key } = report.curve;
   expect(points.length).toBeGreaterThanOrEqual(6);
   expect(points.every((p) => p.depth % 256 === 0 && p.tokens <= 256)).toBe(true);

@@ -1,30 +1,39 @@
-import { randomInt } from "node:crypto";
 import os from "node:os";
-import { readTokens } from "../../core/acceptance/serverReplies";
 import type { ServerFacts } from "../../core/acceptance/serverFacts";
-import { impossibleTokensPerSecond } from "../../core/llamaBench/benchRow";
 import { judgeDrift } from "../../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../../core/bench/probeCurve";
-import { relativeGrowth, planStream } from "../../core/bench/probePlan";
-import type { StreamPlan } from "../../core/bench/probePlan";
+import {
+  askedDepths,
+  deepestIn,
+  planStream,
+  priceStream,
+  refuseDear,
+  refuseTooDeep,
+  relativeGrowth,
+  type Feasibility,
+  type StreamPlan,
+} from "../../core/bench/probePlan";
 import type { ProbeEnd, ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
 import { costSteps } from "../../core/bench/costSteps";
-import { saltedText } from "../../core/bench/saltedText";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../../core/prefill/depthCurve";
 import { progressSpans, remainingPrefill } from "../../core/prefill/liveEta";
 import { isLocal, portOf } from "../../core/servers/serverAddress";
-import { count, say, seconds } from "../../core/text";
+import { count, say } from "../../core/text";
 import type { Text } from "../../core/text";
 import { UserError } from "../../core/userError";
-import { noTokens } from "../../node/llamaServer/llamaServerErrors";
 import { HttpLlamaServer } from "../../node/llamaServer/llamaServer";
 import { LlamaServerConnection } from "../../node/llamaServer/llamaServerConnection";
 import { startMonitor } from "../../node/monitor/monitor";
 import type { Monitor } from "../../node/monitor/monitor";
 import { listeningProcess } from "../../node/monitor/monitorLinux";
 import { streamCompletion, type StreamedAnswer } from "../../node/llamaServer/serverProbeStream";
-import type { CompletionTimings } from "../../node/llamaServer/completionEvents";
-import { append, smallest } from "../../core/lists";
+import { generationSpeedOf, type CompletionTimings } from "../../node/llamaServer/completionEvents";
+import { append, largest, smallest } from "../../core/lists";
+import { TimeLimitError } from "../../node/waiting/within";
+import { baselineSamples, TimeBudget } from "../../node/waiting/timeBudget";
+import { withLimit } from "../../node/waiting/withLimit";
+import { ProbeText } from "./probeText";
+import { closedEarly, gone, refuseBusy, refuseImpossible, tooSlow } from "./serverProbeErrors";
 
 export interface ServerProbeRequest {
   readonly url: string;
@@ -34,6 +43,8 @@ export interface ServerProbeRequest {
   readonly budgetSeconds?: number;
   /** Deepest position to probe; the slot's context by default. */
   readonly maxDepth?: number;
+  /** Depths to measure, instead of as deep as the budget allows: all of them, or it fails before the long part. */
+  readonly depths?: readonly number[];
   /** The server's settings that change speed (`speedFlags`), where they are known: the curve's key. */
   readonly flags?: string;
   /** Called before the long part starts, with what it will cost. */
@@ -47,23 +58,43 @@ export interface ServerProbeRequest {
 
 const feasibilityTokens = 2048;
 const warmUpTokens = 64;
-const baselineSamples = 3;
+/** At the short prompts; a step each but the first. */
+const firstGenerated = 16;
 /** Between two reports of what has been measured. */
 const tellSeconds = 3;
-/** Of a text that is tokenised at once. */
-const mostWords = 30_000;
-/** No vocabulary has tokens of so many words of ordinary text on average. */
-const mostWordsPerToken = 8;
 /** Between two reports of progress, in seconds: a server decides how many events it sends. */
 const progressSeconds = 0.2;
+/** The second of the short prompts may take this part of what is left of the budget, by what the first took. */
+const headShare = 0.3;
 /** The repeat of the feasibility run may take this part of the budget. */
 const driftShare = 0.15;
 /** The repeat may take so many times what the first took: a machine that got slower than that is told by its absence. */
 const repeatPatience = 4;
+/** Depths that were asked for may take so many times the budget where their price was too low. */
+const askedPatience = 1.1;
+/** Part of the budget that generation may take after the time for reading is over. */
+const lateShare = 0.08;
+/** Part of the budget that the last look at the server may take. */
+const closingShare = 0.05;
+
+/** Seconds: a request whose time is over is ended, not sent without a limit. */
+const leastWait = 0.05;
+
+/** One request of the probe. */
+interface Reading {
+  readonly salt: readonly number[];
+  readonly tokens: number;
+  readonly generatedTokens: number;
+  readonly timeoutSeconds: number;
+  /** Tokens of this prompt that the server has read for the probe before; 0: a cold one. */
+  readonly known?: number;
+  /** Tokens of the whole plan, while it is carried out. */
+  readonly planned?: number;
+}
 
 /**
- * Measures prefill by depth on the running server: one long streamed request, every batch a point, closed when the
- * budget is used up. Fails with `UserError` when the server is busy or nothing was measured.
+ * Measures speed by depth on the running server: one long prompt, every batch a point, with a few stops to generate. It
+ * ends when the budget is used up. Fails with `UserError` when the server is busy or nothing was measured.
  */
 export async function runServerProbe(request: ServerProbeRequest, signal: AbortSignal): Promise<ProbeReport> {
   const probe = new ServerProbe(request, signal);
@@ -77,14 +108,13 @@ export async function runServerProbe(request: ServerProbeRequest, signal: AbortS
 class ServerProbe {
   readonly #server: HttpLlamaServer;
   readonly #connection: LlamaServerConnection;
-  readonly #began = performance.now() / 1000;
-  readonly #budget: number;
+  readonly #time: TimeBudget;
   readonly #monitor: Monitor | undefined;
+  readonly #text: ProbeText;
   readonly #points: CurvePoint[] = [];
   readonly #generation: GenerationPoint[] = [];
   readonly #overheads: number[] = [];
   readonly #warnings: Text[] = [];
-  readonly #text: number[] = [];
   #told = 0;
   #facts: ServerFacts | undefined;
 
@@ -94,7 +124,10 @@ class ServerProbe {
   ) {
     this.#server = new HttpLlamaServer(request);
     this.#connection = new LlamaServerConnection(this.#server.url, request.apiKey);
-    this.#budget = request.budgetSeconds ?? 60;
+    this.#time = new TimeBudget(request.budgetSeconds ?? 60);
+    const { model } = request;
+    const asked = { url: this.#server.url, ...(model !== undefined && { model }) };
+    this.#text = new ProbeText(this.#connection, asked, signal);
     const local = isLocal(this.#server.url);
     this.#monitor =
       request.monitor ?? (local ? startMonitor({ intervalSeconds: 1, usesCpu: true }) : undefined);
@@ -105,183 +138,216 @@ class ServerProbe {
   }
 
   async run(): Promise<ProbeReport> {
-    const facts = await this.#idleServer();
+    const facts = await this.#server.facts(this.signal);
+    refuseBusy(facts, this.#server.url);
     this.#facts = facts;
-    const pid =
-      process.platform === "linux" && this.#monitor !== undefined
-        ? listeningProcess(portOf(this.#server.url))
-        : undefined;
-    if (pid !== undefined) this.#monitor?.measure(pid);
-    await this.#monitor?.baseline(baselineSamples, this.signal);
-    // Room for the answer, and for what the server itself adds to a prompt.
-    const deepest = Math.min(this.request.maxDepth ?? Infinity, facts.nCtxPerSlot - 64);
-    const head = Math.floor(Math.min(feasibilityTokens, deepest) / 4) * 4;
-    this.#progress("feasibility", this.#budget, 0);
-    // a slow machine may take twice the budget for these, and then nothing follows
-    const patience = (): number => 2 * this.#budget - this.#spent();
-    await this.#stream(warmUpTokens, 1, patience());
-    const short = await this.#stream(head / 4, 1, patience());
-    const first = await this.#stream(head, 16, patience());
-    const firstSeconds = first.timings?.promptSeconds;
-    if (firstSeconds === undefined || first.timings === undefined) throw this.#unfinished(first);
-    refuseImpossible(first.timings);
-    const spent = this.#spent();
-    const repeats = firstSeconds <= driftShare * this.#budget;
-    const left = this.#budget - spent - (repeats ? firstSeconds : 0);
-    const { generatedTokens, generationSeconds } = first.timings;
-    const growth =
-      short.timings && relativeGrowth(spanOf(short.timings), { tokens: head, seconds: firstSeconds });
-    const plan = planStream(
-      {
-        secondsPerToken: firstSeconds / head,
-        tokens: head,
-        ...(growth !== undefined && { growth }),
-        ...(generatedTokens > 0 && { generationSecondsPerToken: generationSeconds / generatedTokens }),
-      },
-      { budgetSeconds: left, maxDepth: deepest },
-    );
-    this.#keep(short, head / 4);
-    this.#keep(first, head);
+    const { depths } = this.request;
+    if (depths !== undefined) refuseTooDeep(depths, facts.nCtxPerSlot);
+    const budget = this.#time.seconds;
+    await this.#watch(budget);
+    this.#progress("feasibility", budget, 0);
+    const deepest = Math.min(this.request.maxDepth ?? Infinity, deepestIn(facts.nCtxPerSlot));
+    const [short, first] = await this.#firstTokens(deepest);
+    const { tokens: head, seconds: firstSeconds } = spanOf(first);
+    const repeats = firstSeconds <= driftShare * budget;
+    const reserved = repeats ? firstSeconds : 0;
+    const seen = feasibilityOf(short, first);
+    const plan = this.#planOf(seen, { left: this.#time.left - reserved, deepest });
+    this.#keep(short);
+    if (first !== short) this.#keep(first);
     this.#tellMeasured([]);
     if (plan === undefined) {
-      // No time or no room for more: two short prompts are little, but they are measured.
-      this.#warnings.push(
-        say`Only the first ${count(head)} token[s] [was|were] measured; more time would show more.`,
-      );
-      const seen = { tokens: head, generatedTokens: 16, seconds: spent };
-      return this.#report(seen, "budget", undefined);
+      const enough = depths !== undefined;
+      if (!enough) {
+        // No time or no room for more: two short prompts are little, but they are measured.
+        this.#warnings.push(
+          say`Only the first ${count(head)} token[s] [was|were] measured; more time would show more.`,
+        );
+      }
+      const measured = { tokens: head, seconds: this.#time.spent };
+      return this.#report(measured, enough ? "finished" : "budget", undefined);
     }
     this.request.onPlan?.(plan);
-    const main = await this.#stream(plan.tokens, plan.generatedTokens, left).catch((error: unknown) =>
-      this.#lost(error),
-    );
-    if (main !== undefined) this.#keep(main, plan.tokens);
-    const over = main === undefined ? "failed" : this.#endOf(main);
-    const again =
-      repeats && (over === "finished" || over === "budget")
-        ? await this.#stream(head, 1, repeatPatience * firstSeconds)
-        : undefined;
-    const againSeconds = again?.timings?.promptSeconds;
-    const drift = againSeconds === undefined ? undefined : judgeDrift(firstSeconds, againSeconds, "prefill");
+    const over = await this.#read(plan, (depths === undefined ? 1 : askedPatience) * budget - reserved);
+    const drift = repeats ? await this.#repeat(spanOf(first), over) : undefined;
     await this.#sameServer(facts);
     this.#progress("closing", 1, plan.tokens);
     return this.#report(plan, over, drift);
   }
 
-  /** What the server is, refusing one that is busy: two prompts at once would measure neither. */
-  async #idleServer(): Promise<ServerFacts> {
-    const facts = await this.#server.facts(this.signal);
-    if (facts.sleeping) {
-      throw new UserError(
-        "loading",
-        say`llama-server at ${this.#server.url} is asleep.`,
-        say`Send it a request to wake it, then probe again.`,
-      );
-    }
-    const busy = facts.slots?.filter((slot) => slot.busy).length ?? 0;
-    if (busy > 0) {
-      throw new UserError(
-        "outsideFailed",
-        say`llama-server at ${this.#server.url} is busy: ${count(busy)} of its slots [is|are] in use.`,
-        say`Probe again when it is idle.`,
-      );
-    }
-    return facts;
+  async #watch(budgetSeconds: number): Promise<void> {
+    if (this.#monitor === undefined) return;
+    const pid = process.platform === "linux" ? listeningProcess(portOf(this.#server.url)) : undefined;
+    if (pid !== undefined) this.#monitor.measure(pid);
+    await this.#monitor.baseline(baselineSamples(budgetSeconds), this.signal);
   }
 
-  /** One cold request of so many tokens of text nobody has sent before. */
-  async #stream(tokens: number, generatedTokens: number, timeoutSeconds: number): Promise<StreamedAnswer> {
-    const prompt = await this.#prompt(tokens);
-    const started = performance.now() / 1000;
+  /** Two cold prompts, the second four times the first; the same one twice where there is no time for it. */
+  async #firstTokens(deepest: number): Promise<readonly [TimedAnswer, TimedAnswer]> {
+    const asked = largest(this.request.depths ?? [], 0);
+    const most = Math.min(feasibilityTokens, deepest, asked > 0 ? Math.max(256, asked) : Infinity);
+    const head = Math.floor(most / 4) * 4;
+    await this.#cold(warmUpTokens, 1);
+    const short = await this.#cold(head / 4, firstGenerated);
+    const expected = 4 * 1.2 * spanOf(short).seconds;
+    if (expected > headShare * this.#time.left) return [short, short];
+    return [short, await this.#cold(head, firstGenerated)];
+  }
+
+  /** A prompt of its own, read to its end. */
+  async #cold(tokens: number, generatedTokens: number): Promise<TimedAnswer> {
+    const timeoutSeconds = this.#time.untilEnd;
+    const answer = await this.#stream({
+      salt: await this.#text.salt(),
+      ...{ tokens, generatedTokens, timeoutSeconds },
+    });
+    const { timings } = answer;
+    if (timings === undefined) throw this.#unfinished(answer);
+    if (tokens > warmUpTokens) refuseImpossible(timings);
+    return { ...answer, timings, tokens };
+  }
+
+  #planOf(
+    seen: Feasibility,
+    { left, deepest }: { readonly left: number; readonly deepest: number },
+  ): StreamPlan | undefined {
+    const { depths } = this.request;
+    if (depths === undefined) return planStream(seen, { budgetSeconds: left, maxDepth: deepest });
+    const stops = askedDepths(depths).filter((depth) => depth > 0);
+    if (stops.length === 0) return undefined;
+    const plan = priceStream(seen, stops, left);
+    refuseDear(plan, { budgetSeconds: this.#time.seconds, left });
+    return plan;
+  }
+
+  /** The long prompt, from stop to stop, until `deadline` (seconds since the probe began). */
+  async #read({ tokens, stops, generatedTokens }: StreamPlan, deadline: number): Promise<ProbeEnd> {
+    const salt = await this.#text.salt();
+    let rest = [...stops];
+    let known = 0;
+    for (let stop = rest.shift(); stop !== undefined; stop = rest.shift()) {
+      const reading = { salt, tokens: stop, generatedTokens, known, planned: tokens };
+      const timeoutSeconds = deadline - this.#time.spent;
+      const answer = await this.#stream({ ...reading, timeoutSeconds }).catch((error: unknown) =>
+        this.#lost(error),
+      );
+      if (answer === undefined) return "failed";
+      this.#keep({ ...answer, tokens: stop });
+      const over = this.#endOf(answer);
+      if (over === "budget") {
+        const reached = answer.progress.at(-1)?.processed ?? known;
+        if (this.request.depths !== undefined) {
+          this.#warnings.push(
+            say`The time was over at ${count(reached)} of ${count(tokens)} token[s]: they took longer than the first ones let expect.`,
+          );
+        }
+        if (reached > known) await this.#generateAt({ salt, tokens: reached, generatedTokens });
+      }
+      if (over !== "finished") return over;
+      if (answer.cached < known / 2 && rest.length > 0) {
+        rest = rest.slice(-1);
+        this.#warnings.push(
+          say`This server reads a prompt again after every stop, so generation was measured at few depths.`,
+        );
+      }
+      known = stop;
+    }
+    return "finished";
+  }
+
+  /** Generation where the time was over: what was read until then is still in the server's cache. */
+  async #generateAt(reached: Pick<Reading, "salt" | "tokens" | "generatedTokens">): Promise<void> {
+    const timeoutSeconds = Math.min(lateShare * this.#time.seconds, this.#time.untilEnd);
+    if (timeoutSeconds <= 0) return;
+    const reading = { ...reached, known: reached.tokens, timeoutSeconds };
+    const { cached, timings } =
+      (await this.#stream(reading).catch((error: unknown) => this.#lost(error))) ?? {};
+    const speed = timings && cached !== undefined && cached > 0 ? generationSpeedOf(timings) : undefined;
+    if (speed !== undefined) this.#generation.push({ depth: reached.tokens, tokensPerSecond: speed });
+  }
+
+  /** The first prompt once more: if that moved, the machine did. Undefined where there was no time for it. */
+  async #repeat(
+    first: { readonly tokens: number; readonly seconds: number },
+    over: ProbeEnd,
+  ): Promise<ProbeReport["drift"]> {
+    if ((over !== "finished" && over !== "budget") || this.#time.untilEnd < first.seconds) return undefined;
+    const again = await this.#stream({
+      salt: await this.#text.salt(),
+      tokens: first.tokens,
+      generatedTokens: 1,
+      timeoutSeconds: Math.min(this.#time.untilEnd, repeatPatience * first.seconds),
+    });
+    const seconds = again.timings?.promptSeconds;
+    return seconds === undefined ? undefined : judgeDrift(first.seconds, seconds, "prefill");
+  }
+
+  async #stream(reading: Reading): Promise<StreamedAnswer> {
+    const { salt, tokens, generatedTokens, timeoutSeconds, known = 0, planned } = reading;
+    const prompt = await this.#text.prompt(salt, tokens);
+    const ends = this.#time.spent + timeoutSeconds;
     const events: { processed: number; seconds: number }[] = [];
     let shown = 0;
     const answer = await streamCompletion(
       this.#connection,
       {
         ...(this.request.model !== undefined && { model: this.request.model }),
-        prompt,
-        generatedTokens,
-        timeoutSeconds: Math.max(1, timeoutSeconds),
+        ...{ prompt, generatedTokens, timeoutSeconds: Math.max(leastWait, timeoutSeconds) },
+        ...(known > 0 && { cache: true }),
         onProgress: (step) => {
           events.push(step);
-          const now = performance.now() / 1000;
-          if (tokens <= feasibilityTokens || now - shown < progressSeconds) return;
+          const now = this.#time.spent;
+          if (planned === undefined || now - shown < progressSeconds) return;
           shown = now;
+          const { cached } = step;
           if (now - this.#told >= tellSeconds) {
-            this.#tellMeasured(progressSpans({ total: tokens, cached: 0, progress: events }));
+            this.#tellMeasured(progressSpans({ total: tokens, cached, progress: events }));
           }
-          const eta = remainingPrefill({ total: tokens, cached: 0, progress: events });
-          const left = Math.max(
-            0,
-            Math.min(eta.known ? eta.seconds : Infinity, timeoutSeconds - (now - started)),
-          );
-          this.#progress("measuring", left, step.processed);
+          const eta = remainingPrefill({ total: planned, cached, progress: events });
+          const left = Math.min(eta.known ? eta.seconds : Infinity, ends - now);
+          this.#progress("measuring", Math.max(0, left), step.processed);
         },
       },
       this.signal,
     );
-    if (answer.cached > 0) {
+    // generated tokens may be the next ones of the prompt by chance
+    if (answer.cached > (known > 0 ? known + generatedTokens : 0)) {
       throw new UserError(
         "badOutput",
         say`The server took ${count(answer.cached)} token[s] of the probe from its cache although it was told not to.`,
         say`Probe without --cache-reuse, or with llama-bench.`,
       );
     }
-    if (answer.timings !== undefined && tokens > warmUpTokens) {
+    if (answer.timings !== undefined && tokens > warmUpTokens && known === 0) {
       this.#overheads.push(Math.max(0, answer.wallSeconds - answer.timings.promptSeconds));
     }
     return answer;
   }
 
-  /** Tokens are cut from one long text; each request begins with its own salt, so no prefix is shared. */
-  async #prompt(tokens: number): Promise<readonly number[]> {
-    const salt = await this.#tokenize(saltedText(randomInt(2 ** 31), 64));
-    while (this.#text.length < tokens) {
-      const words = Math.min(tokens - this.#text.length + 256, mostWords);
-      const more = await this.#tokenize(saltedText(randomInt(2 ** 31), words));
-      // or it would be asked without end
-      if (more.length * mostWordsPerToken < words) throw noTokens(this.#server.url);
-      append(this.#text, more);
-    }
-    return [...salt, ...this.#text].slice(0, tokens);
-  }
-
-  #tokenize(content: string): Promise<readonly number[]> {
-    const { model } = this.request;
-    return this.#connection.ask(
-      {
-        path: "/tokenize",
-        body: { content, add_special: false, ...(model !== undefined && { model }) },
-        timeoutSeconds: 30,
-        maxBytes: 8 * 2 ** 20,
-      },
-      readTokens,
-      this.signal,
-    );
-  }
-
-  #keep({ progress, timings, cached }: StreamedAnswer, tokens: number): void {
+  #keep({ progress, timings, cached, tokens }: StreamedAnswer & { readonly tokens: number }): void {
     append(this.#points, progressSpans({ total: tokens, cached, progress }));
-    if (timings !== undefined && timings.generatedTokens > 1 && timings.generationSeconds > 0) {
-      this.#generation.push({
-        depth: tokens,
-        tokensPerSecond: timings.generatedTokens / timings.generationSeconds,
-      });
-    }
+    const speed = timings && generationSpeedOf(timings);
+    if (speed !== undefined) this.#generation.push({ depth: tokens, tokensPerSecond: speed });
   }
 
   /** A server that is gone before it said a word: what was measured before still stands. */
   #lost(error: unknown): undefined {
-    const gone =
+    const lost =
       error instanceof UserError && (error.reason === "refused" || error.reason === "outsideFailed");
-    if (!gone) throw error;
+    if (!lost) throw error;
     this.#warnings.push(error.problem);
   }
 
-  /** A server that was restarted or changed its model in between has measured two different things. */
+  /**
+   * A server that was restarted or changed its model in between has measured two different things. One that does not
+   * answer in time is still busy with what it was told to stop.
+   */
   async #sameServer(before: ServerFacts): Promise<void> {
     if (this.signal.aborted) return;
-    const after = await this.#server.facts(this.signal).catch(() => undefined);
+    const limit = Math.max(closingShare * this.#time.seconds, this.#time.untilEnd);
+    const after = await withLimit(this.signal, limit * 1000, (limited) => this.#server.facts(limited)).catch(
+      (error: unknown) => (error instanceof TimeLimitError ? before : undefined),
+    );
     if (after === undefined) {
       this.#warnings.push(say`The server disappeared during the probe.`);
       return;
@@ -291,12 +357,7 @@ class ServerProbe {
       after.model.id !== before.model.id ||
       after.model.path !== before.model.path ||
       after.nCtxPerSlot !== before.nCtxPerSlot;
-    if (!changed) return;
-    throw new UserError(
-      "outsideFailed",
-      say`The server at ${this.#server.url} was restarted or changed its model during the probe.`,
-      say`Probe again; nothing of this run can be used.`,
-    );
+    if (changed) throw gone(this.#server.url);
   }
 
   #endOf(main: StreamedAnswer): ProbeEnd {
@@ -307,16 +368,14 @@ class ServerProbe {
 
   #unfinished(answer: StreamedAnswer): Error {
     this.signal.throwIfAborted();
-    return answer.ended === "aborted"
-      ? tooSlow(this.#budget)
-      : new UserError(
-          "outsideFailed",
-          say`llama-server at ${this.#server.url} closed the stream before it responded.`,
-          say`Check its log for the cause.`,
-        );
+    return answer.ended === "aborted" ? tooSlow(this.#time.seconds) : closedEarly(this.#server.url);
   }
 
-  async #report(plan: StreamPlan, ended: ProbeEnd, drift: ProbeReport["drift"]): Promise<ProbeReport> {
+  async #report(
+    plan: Pick<StreamPlan, "tokens" | "seconds">,
+    ended: ProbeEnd,
+    drift: ProbeReport["drift"],
+  ): Promise<ProbeReport> {
     const monitor = (await this.#monitor?.stop()) ?? { verdict: "unmonitored", events: [], samples: 0 };
     const overheadSeconds = smallest(this.#overheads);
     return {
@@ -331,7 +390,7 @@ class ServerProbe {
       ),
       plannedSeconds: plan.seconds,
       plannedTokens: plan.tokens,
-      seconds: performance.now() / 1000 - this.#began,
+      seconds: this.#time.spent,
       ended,
       monitor,
       ...(drift !== undefined && { drift }),
@@ -351,41 +410,38 @@ class ServerProbe {
   }
 
   #tellMeasured(under: readonly CurvePoint[]): void {
-    this.#told = performance.now() / 1000;
+    this.#told = this.#time.spent;
     const measured = { points: [...this.#points, ...under], generation: this.#generation };
     this.request.onMeasured?.(probeCurve(this.#key(), measured, unwatchedSpread));
   }
 
-  /** Seconds since the probe began. */
-  #spent(): number {
-    return performance.now() / 1000 - this.#began;
-  }
-
   #progress(phase: ProbeProgress["phase"], remainingSeconds: number, depth: number): void {
-    const done = this.#spent();
+    const done = this.#time.spent;
     const share = phase === "closing" ? 1 : done / Math.max(done + remainingSeconds, done, 1e-9);
     this.request.onProgress?.({ phase, share: phase === "feasibility" ? 0 : share, remainingSeconds, depth });
   }
 }
 
-/** A broken clock or a cached answer that nobody admits: such a figure would predict no wait at all. */
-function refuseImpossible({ promptTokens, promptSeconds }: CompletionTimings): void {
-  if (promptSeconds > 0 && promptTokens / promptSeconds < impossibleTokensPerSecond) return;
-  throw new UserError(
-    "badOutput",
-    say`The server claims to have read ${count(promptTokens)} token[s] in ${seconds(promptSeconds)}, which no machine can.`,
-    say`Probe with llama-bench, or update llama.cpp.`,
-  );
+/** A prompt that was read to its end. */
+interface TimedAnswer extends StreamedAnswer {
+  readonly timings: CompletionTimings;
+  readonly tokens: number;
 }
 
-function spanOf({ promptTokens, promptSeconds }: CompletionTimings): { tokens: number; seconds: number } {
-  return { tokens: promptTokens, seconds: promptSeconds };
+/** What two prompts say about a longer one; where they are the same one, nothing about its growth. */
+function feasibilityOf(short: TimedAnswer, first: TimedAnswer): Feasibility {
+  const { tokens, seconds } = spanOf(first);
+  const growth = short === first ? undefined : relativeGrowth(spanOf(short), { tokens, seconds });
+  const speed = generationSpeedOf(first.timings);
+  return {
+    secondsPerToken: seconds / tokens,
+    tokens,
+    ...(growth !== undefined && { growth }),
+    ...(speed !== undefined && { generationSecondsPerToken: 1 / speed }),
+  };
 }
 
-function tooSlow(budgetSeconds: number): UserError {
-  return new UserError(
-    "tooLarge",
-    say`In ${seconds(budgetSeconds)} this server reads too few tokens to show how prefill slows down with depth.`,
-    say`Allow the probe more time.`,
-  );
-}
+const spanOf = ({ tokens, timings }: TimedAnswer): { readonly tokens: number; readonly seconds: number } => ({
+  tokens,
+  seconds: timings.promptSeconds,
+});

@@ -10,7 +10,6 @@ import type { CliCommand, CliContext } from "../command";
 import { historyOf, withHistory, type HistoryFlags } from "../kept";
 import { givenLaunch, namedServer, serverAccess } from "../launch";
 import { endProgress, printError, printJson, printLines, printProgress, table } from "../output";
-import { largest } from "../../core/lists";
 
 interface ProbeFlags extends HistoryFlags {
   readonly server?: string;
@@ -27,7 +26,11 @@ export const addProbe: CliCommand = (program, context) => {
     .option("--server <url>", "the llama-server to measure; it must be idle")
     .option("--bench <file>", "the llama-bench to run instead, with llama-server's arguments after --")
     .option("--budget <seconds>", "time limit", wholeNumber, 60)
-    .option("--depths <list>", "depths in tokens, for example 0,4K,16K", depthList);
+    .option(
+      "--depths <list>",
+      "depths in tokens to measure, for example 0,4K,16K; all of them within --budget, or none",
+      depthList,
+    );
   withHistory(command, "folder to save the measurement in")
     .option("--json", "one JSON document on stdout")
     .action(async (flags: ProbeFlags) => {
@@ -41,9 +44,9 @@ export const addProbe: CliCommand = (program, context) => {
 
 async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeReport> {
   const { signal } = context;
-  const deepest = flags.depths === undefined ? undefined : largest(flags.depths);
   const common = {
     budgetSeconds: flags.budget,
+    ...(flags.depths !== undefined && { depths: flags.depths }),
     onProgress: ({ share, remainingSeconds, depth }: ProbeProgress) =>
       printProgress(
         `${formatNumber(share * 100)} %, depth ${formatNumber(depth)}, ${formatSeconds(remainingSeconds)} to go`,
@@ -67,7 +70,6 @@ async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeRe
       {
         ...probedServer(facts, running, serverAccess(flags.server).apiKey),
         ...common,
-        ...(deepest !== undefined && { maxDepth: deepest }),
         onPlan: (plan) => printError(formatText(planText(plan))),
       },
       history,
@@ -79,7 +81,6 @@ async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeRe
       program: flags.bench ?? "llama-bench",
       options: launch,
       ...common,
-      ...(flags.depths !== undefined && { depths: flags.depths }),
       onPlan: (plan) => printError(formatText(planText(plan))),
     },
     history,

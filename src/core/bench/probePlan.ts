@@ -1,5 +1,7 @@
 import { count, say, seconds } from "../text";
 import type { Text } from "../text";
+import { UserError } from "../userError";
+import { largest } from "../lists";
 
 /** What the first tokens of a model said: enough to price a probe before it starts. */
 export interface Feasibility {
@@ -20,9 +22,12 @@ export interface ProbeLimits {
   readonly maxDepth: number;
 }
 
-/** One streamed request to a server. */
+/** One long prompt, read by a server in one piece or with stops. */
 export interface StreamPlan {
   readonly tokens: number;
+  /** Lengths at which reading stops to generate a few tokens, in order; the last is `tokens`. */
+  readonly stops: readonly number[];
+  /** At each of them. */
   readonly generatedTokens: number;
   readonly seconds: number;
 }
@@ -74,14 +79,75 @@ function costAt(seen: Feasibility, depth: number): number {
   return (seen.secondsPerToken * (1 + growth(seen) * depth)) / (1 + (growth(seen) * seen.tokens) / 2);
 }
 
-/** The longest prompt that fits the budget with a little generation behind it; none where not even a slope would show. */
+/** The longest prompt that fits the budget with a little generation; none where not even a slope would show. */
 export function planStream(seen: Feasibility, limits: ProbeLimits): StreamPlan | undefined {
-  const generatedTokens = 32;
-  const answer = (seen.generationSecondsPerToken ?? 0) * generatedTokens * 1.5;
-  const fits = (n: number): boolean => prefillSeconds(seen, n) + answer <= limits.budgetSeconds;
-  const tokens = deepest(Math.min(limits.maxDepth, deepestUseful), fits);
-  if (tokens < leastDepth) return undefined;
-  return { tokens, generatedTokens, seconds: prefillSeconds(seen, tokens) + answer };
+  const price = (n: number): StreamPlan => priceStream(seen, stopsFor(n), limits.budgetSeconds);
+  const tokens = deepest(
+    Math.min(limits.maxDepth, deepestUseful),
+    (n) => price(n).seconds <= limits.budgetSeconds,
+  );
+  return tokens < leastDepth ? undefined : price(tokens);
+}
+
+/** Generation is measured at a quarter and half of the depth, too, where the first tokens have not shown it already. */
+function stopsFor(tokens: number): readonly number[] {
+  const between = [0.25, 0.5].map((share) => Math.round((share * tokens) / 256) * 256);
+  return [...between.filter((stop) => stop >= 1.5 * leastDepth && stop < tokens), tokens];
+}
+
+const mostGenerated = 32;
+const leastGenerated = 4;
+/** Part of the budget that generation may take. */
+const generationShare = 0.2;
+
+/** What one prompt with these stops costs. */
+export function priceStream(seen: Feasibility, stops: readonly number[], budgetSeconds: number): StreamPlan {
+  const tokens = largest(stops, 0);
+  // deeper, a token takes longer than the one that was seen
+  const each = 1.5 * (seen.generationSecondsPerToken ?? seen.secondsPerToken) * stops.length;
+  const affordable = Math.floor((generationShare * budgetSeconds) / Math.max(each, 1e-9));
+  const generatedTokens = Math.min(mostGenerated, Math.max(leastGenerated, affordable));
+  const total = prefillSeconds(seen, tokens) + generatedTokens * each;
+  return { tokens, stops, generatedTokens, seconds: total };
+}
+
+/** Depths that were asked for, once each, from the shallowest on. */
+export const askedDepths = (depths: readonly number[]): readonly number[] =>
+  [...new Set(depths)].sort((p, q) => p - q);
+
+/**
+ * Depths that were asked for are measured or refused before they cost anything.
+ * @param left seconds of the budget that are not spent yet
+ * @throws UserError
+ */
+export function refuseDear(
+  { seconds: price }: StreamPlan | BenchPlan,
+  { budgetSeconds, left }: { readonly budgetSeconds: number; readonly left: number },
+): void {
+  if (price <= left) return;
+  const needed = Math.ceil((1.05 * (budgetSeconds - left + price)) / 10) * 10;
+  throw new UserError(
+    "tooLarge",
+    say`These depths would take about ${seconds(price)}; ${seconds(Math.max(0, left))} of the ${seconds(budgetSeconds)} allowed are left for them.`,
+    say`Allow ${count(needed)} s (--budget), or measure less deep.`,
+  );
+}
+
+/** Room behind a prompt for what is generated there, and for what the server itself adds. */
+const answerRoom = 64;
+
+/** The longest prompt that a slot of so many tokens takes with a short answer. */
+export const deepestIn = (slot: number): number => slot - answerRoom;
+
+/** @throws UserError where the server's slots have no room for a depth that was asked for */
+export function refuseTooDeep(depths: readonly number[], slot: number): void {
+  const asked = largest(depths, 0);
+  if (asked <= deepestIn(slot)) return;
+  throw new UserError(
+    "tooLarge",
+    say`Depth ${count(asked)} cannot be measured: a slot of this server holds ${count(slot)} token[s], answer included.`,
+    say`Start it with a larger -c, or measure less deep.`,
+  );
 }
 
 /**
@@ -93,24 +159,29 @@ export function planBench(
   limits: ProbeLimits & { readonly depths?: readonly number[] },
 ): BenchPlan | undefined {
   const price = (depths: readonly number[]): BenchPlan => priceOf(seen, depths);
-  if (limits.depths !== undefined && limits.depths.length > 0) {
-    return price([...new Set(limits.depths)].sort((p, q) => p - q));
-  }
-  const largest = Math.min(limits.maxDepth - benchPromptTokens, deepestUseful);
+  if (limits.depths !== undefined && limits.depths.length > 0) return price(askedDepths(limits.depths));
+  const most = Math.min(limits.maxDepth - benchPromptTokens, deepestUseful);
   const designs = [0.25, 0].map((share) => {
     const depthsFor = (d: number): readonly number[] =>
       share === 0 ? [0, d] : [0, Math.round((d * share) / 256) * 256, d];
-    const d = deepest(largest, (n) => price(depthsFor(n)).seconds <= limits.budgetSeconds);
+    const d = deepest(most, (n) => price(depthsFor(n)).seconds <= limits.budgetSeconds);
     return d < leastDepth ? undefined : price(depthsFor(d));
   });
   return designs.find((plan) => plan !== undefined);
 }
 
-const benchPromptTokens = 512;
+/** Tokens that llama-bench reads at every depth. */
+export const benchPromptTokens = 512;
 
 function priceOf(seen: Feasibility, depths: readonly number[]): BenchPlan {
-  return priceBench(seen, { depths, generatedTokens: 16, repetitions: 2 });
+  const order = withRepeat(depths);
+  const price = priceBench(seen, { depths: order, generatedTokens: 16, repetitions: 2 });
+  return { ...price, depths };
 }
+
+/** Depth 0 once more behind the others: if that moved, the machine did. */
+export const withRepeat = (depths: readonly number[]): readonly number[] =>
+  depths[0] === 0 && depths.length > 1 ? [...depths, 0] : depths;
 
 /** What one call of llama-bench with these depths costs. */
 export function priceBench(

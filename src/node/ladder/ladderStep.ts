@@ -10,6 +10,7 @@ import { progressSpans, type PrefillProgress } from "../../core/prefill/liveEta"
 import { AnswerFailed, type Answer, type LadderServer } from "./ladderServer";
 import { watchStepMemory } from "./ladderMemory";
 import type { ServerProcess } from "./ladderSetup";
+import { generationSpeedOf } from "../llamaServer/completionEvents";
 import { startMonitor } from "../monitor/monitor";
 import { textOfRegular } from "../reading/regularFile";
 
@@ -105,15 +106,15 @@ function limited(setup: StepSetup): StepSetup {
 }
 
 function measured({ timings, cached, progress }: Answer, rung: RungPrompt): Partial<LadderStep> {
-  const { promptTokens, promptSeconds, generatedTokens, generationSeconds } = timings;
+  const { promptTokens, promptSeconds } = timings;
+  const speed = generationSpeedOf(timings);
   return {
     evaluatedTokens: promptTokens + cached,
     cachedTokens: cached,
     mode: cached === 0 ? "cold" : "grown",
     prefillSeconds: promptSeconds,
     ...(promptSeconds > 0 && { prefillTokensPerSecond: promptTokens / promptSeconds }),
-    ...(generationSeconds > 0 &&
-      generatedTokens > 1 && { generationTokensPerSecond: generatedTokens / generationSeconds }),
+    ...(speed !== undefined && { generationTokensPerSecond: speed }),
     points: progressSpans({ total: rung.prompt.length, cached, progress }),
   };
 }

@@ -15,8 +15,12 @@ export interface BenchCall {
   readonly depths: readonly number[];
   readonly promptTokens: readonly number[];
   readonly generatedTokens: number;
+  /** A last test at every depth: a prompt and an answer, timed together. */
+  readonly together?: { readonly promptTokens: number; readonly generatedTokens: number };
   readonly repetitions: number;
   readonly timeoutSeconds: number;
+  /** Asked after every finished test: whether what is left may be left out. */
+  readonly enough?: (rows: readonly BenchRow[]) => boolean;
   readonly onStart?: (pid: number) => void;
   readonly onStep?: (step: BenchStep) => void;
   /** Called after every finished test with all rows until then. */
@@ -46,17 +50,21 @@ const maxLines = 20_000;
  */
 export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promise<BenchRun> {
   signal.throwIfAborted();
+  const { together } = call;
   const argv = [
     ...call.arguments,
     ...["-p", call.promptTokens.join(","), "-n", String(call.generatedTokens), "-d", call.depths.join(",")],
+    ...(together === undefined ? [] : ["-pg", `${together.promptTokens},${together.generatedTokens}`]),
     ...["-r", String(call.repetitions), "-o", "jsonl", "--progress"],
   ];
-  const testsPerDepth = call.promptTokens.length + (call.generatedTokens > 0 ? 1 : 0);
+  const testsPerDepth =
+    call.promptTokens.length + (call.generatedTokens > 0 ? 1 : 0) + (together === undefined ? 0 : 1);
   const fills = new FillTimes(call.depths.flatMap((depth) => Array<number>(testsPerDepth).fill(depth)));
   const started = performance.now() / 1000;
   const output: string[] = [];
   const complaints: string[] = [];
   let loadSeconds: number | undefined;
+  const measured = { enough: false };
   const child = startGuarded(call.program, argv, (from, line) => {
     const now = performance.now() / 1000;
     const step = benchStep(line);
@@ -66,7 +74,13 @@ export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promi
       call.onStep?.(step);
     } else if (from === "stdout") {
       if (output.push(line) > maxLines) child.kill();
-      if (line.startsWith("{")) call.onRows?.(parseLlamaBench(output.join("\n")).rows);
+      if (!line.startsWith("{")) return;
+      const { rows } = parseLlamaBench(output.join("\n"));
+      call.onRows?.(rows);
+      if (!measured.enough && call.enough?.(rows) === true) {
+        measured.enough = true;
+        child.kill();
+      }
     } else if (complaints.push(line) > 200) complaints.shift();
   });
   if (child.pid > 0) call.onStart?.(child.pid);
@@ -81,15 +95,16 @@ export async function runLlamaBench(call: BenchCall, signal: AbortSignal): Promi
   signal.addEventListener("abort", abort, { once: true });
   try {
     const end = await child.ended;
-    const failure = signal.aborted
-      ? undefined
-      : expired.signal.aborted
-        ? new UserError(
-            "timeout",
-            say`llama-bench did not finish within ${seconds(call.timeoutSeconds)}.`,
-            say`Probe with more time or less depth; what was measured is kept.`,
-          )
-        : failureOf(call.program, end, complaints);
+    const failure =
+      signal.aborted || measured.enough
+        ? undefined
+        : expired.signal.aborted
+          ? new UserError(
+              "timeout",
+              say`llama-bench did not finish within ${seconds(call.timeoutSeconds)}.`,
+              say`Probe with more time or less depth; what was measured is kept.`,
+            )
+          : failureOf(call.program, end, complaints);
     return {
       ...parseLlamaBench(output.join("\n")),
       fills: fills.points,

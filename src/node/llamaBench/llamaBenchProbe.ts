@@ -4,12 +4,13 @@ import type { BenchRow } from "../../core/llamaBench/benchRow";
 import { curvesOf } from "../../core/llamaBench/benchCurve";
 import { judgeDrift } from "../../core/bench/drift";
 import { probeCurve, sessionSpreadOf, unwatchedSpread } from "../../core/bench/probeCurve";
-import { relativeGrowth, planBench } from "../../core/bench/probePlan";
+import { planBench, refuseDear, relativeGrowth, withRepeat } from "../../core/bench/probePlan";
 import type { BenchPlan, Feasibility } from "../../core/bench/probePlan";
-import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
+import type { ProbeEnd, ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
 import { costSteps } from "../../core/bench/costSteps";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import type { CurveKey, DepthCurve } from "../../core/prefill/depthCurve";
+import { given } from "../../core/given";
 import { bytes, say, seconds } from "../../core/text";
 import type { Text } from "../../core/text";
 import { UserError } from "../../core/userError";
@@ -18,6 +19,7 @@ import type { BenchRun } from "./llamaBench";
 import { startMonitor } from "../monitor/monitor";
 import type { Monitor } from "../monitor/monitor";
 import { smallest } from "../../core/lists";
+import { baselineSamples, TimeBudget } from "../waiting/timeBudget";
 
 export interface BenchProbeRequest {
   /** The llama-bench to run. */
@@ -36,27 +38,28 @@ export interface BenchProbeRequest {
 }
 
 const feasibilityTokens = 2048;
-const baselineSamples = 3;
+/** What a longer prompt may take of the budget that is left, by what the short one took. */
+const headShare = 0.25;
+/** What loading the model and the first tokens may take of the budget. */
+const feasibilityShare = 0.6;
 
 /**
  * Measures prefill and generation at a few depths with llama-bench. Fails with `UserError` only when nothing at all was
  * measured; a probe that is cancelled or dies half-way returns what it has.
  */
 export async function runBenchProbe(request: BenchProbeRequest, signal: AbortSignal): Promise<ProbeReport> {
-  const budgetSeconds = request.budgetSeconds ?? 60;
-  const began = performance.now() / 1000;
+  const time = new TimeBudget(request.budgetSeconds ?? 60);
   const monitor = startMonitor({ intervalSeconds: 1, usesCpu: true });
   try {
-    await monitor.baseline(baselineSamples, signal);
+    await monitor.baseline(baselineSamples(time.seconds), signal);
     await refuseWhatHasNoRoom(request, monitor);
-    request.onProgress?.({ phase: "feasibility", share: 0, remainingSeconds: budgetSeconds, depth: 0 });
-    const first = await feasibility(request, monitor, budgetSeconds, signal);
-    if (first.run.cancelled) signal.throwIfAborted();
-    const plan = planOf(request, first.seen, budgetSeconds - (performance.now() / 1000 - began));
+    request.onProgress?.({ phase: "feasibility", share: 0, remainingSeconds: time.seconds, depth: 0 });
+    const first = await feasibility(request, { monitor, time }, signal);
+    const plan = planOf(request, first.seen, time);
     request.onPlan?.(plan);
     signal.throwIfAborted();
-    const run = await measure(request, plan, monitor, signal);
-    return report(request, { run, first: first.run, plan, monitor: await monitor.stop(), began });
+    const run = await measure(request, plan, { monitor, time }, signal);
+    return report(request, { run, first: first.run, plan, monitor: await monitor.stop(), time });
   } finally {
     await monitor.stop();
   }
@@ -84,13 +87,19 @@ export async function measureFirstTokens(
   request: Pick<BenchProbeRequest, "program" | "options">,
   signal: AbortSignal,
 ): Promise<Feasibility> {
-  return (await feasibility(request, undefined, 60, signal)).seen;
+  return (await feasibility(request, { time: new TimeBudget(firstTokensSeconds) }, signal)).seen;
+}
+
+const firstTokensSeconds = 300;
+
+interface BenchWatch {
+  readonly monitor?: Monitor;
+  readonly time: TimeBudget;
 }
 
 async function feasibility(
   request: BenchProbeRequest,
-  monitor: Monitor | undefined,
-  budgetSeconds: number,
+  { monitor, time }: BenchWatch,
   signal: AbortSignal,
 ): Promise<{ readonly seen: Feasibility; readonly run: BenchRun }> {
   const { ctxSize = 0 } = request.options;
@@ -101,70 +110,94 @@ async function feasibility(
       program: request.program,
       arguments: benchArguments(request.options),
       depths: [0],
-      promptTokens: [head / 4, head],
+      promptTokens: [head / 4],
       generatedTokens: 8,
+      // llama-bench measures this last, so that it can be left out
+      together: { promptTokens: head, generatedTokens: 1 },
       repetitions: 1,
-      timeoutSeconds: Math.max(60, 3 * budgetSeconds),
+      timeoutSeconds: Math.max(1, feasibilityShare * time.seconds - time.spent),
       onStart: (pid) => {
         monitor?.measure(pid);
+      },
+      enough: (rows) => {
+        const [short] = promptRows(rows);
+        const [seconds = 0] = short?.samples ?? [];
+        // a warm-up of the same length comes first
+        return rows.length >= 2 && 2 * 4 * 1.2 * seconds > headShare * time.left;
       },
     },
     signal,
   );
-  if (run.failure !== undefined && run.rows.length === 0) throw run.failure;
   signal.throwIfAborted();
-  const prompt = run.rows.find((row) => row.promptTokens === head);
-  const short = run.rows.find((row) => row.promptTokens === head / 4);
-  const answer = run.rows.find((row) => row.generatedTokens > 0);
-  const promptSeconds = prompt?.samples[0];
-  if (prompt === undefined || promptSeconds === undefined) {
-    throw new UserError(
-      "badOutput",
-      say`llama-bench printed no measurement.`,
-      say`Run it manually with -o jsonl to see what it prints.`,
-    );
+  const seen = feasibilityOf(run);
+  if (seen !== undefined) return { run, seen };
+  if (run.failure?.reason === "timeout") throw tooSlow(time.seconds);
+  if (run.failure !== undefined) throw run.failure;
+  throw new UserError(
+    "badOutput",
+    say`llama-bench printed no measurement.`,
+    say`Run it manually with -o jsonl to see what it prints.`,
+  );
+}
+
+const promptRows = (rows: readonly BenchRow[]): readonly BenchRow[] =>
+  rows.filter((row) => row.promptTokens > 0 && row.generatedTokens === 0);
+
+/** Undefined where not even the short prompt was measured. */
+function feasibilityOf({ rows, loadSeconds }: BenchRun): Feasibility | undefined {
+  const [short] = promptRows(rows);
+  const [shortSeconds] = short?.samples ?? [];
+  if (short === undefined || shortSeconds === undefined) return undefined;
+  const answer = rows.find((row) => row.generatedTokens > 0 && row.promptTokens === 0);
+  const [answerSeconds] = answer?.samples ?? [];
+  const perToken =
+    answer === undefined || answerSeconds === undefined ? undefined : answerSeconds / answer.generatedTokens;
+  const both = rows.find((row) => row.generatedTokens > 0 && row.promptTokens > 0);
+  const [bothSeconds] = both?.samples ?? [];
+  const { promptTokens } = short;
+  const known = given({ generationSecondsPerToken: perToken, loadSeconds });
+  const longSeconds =
+    bothSeconds === undefined ? 0 : bothSeconds - (perToken ?? 0) * (both?.generatedTokens ?? 0);
+  if (both === undefined || longSeconds <= 0) {
+    return { secondsPerToken: shortSeconds / promptTokens, tokens: promptTokens, ...known };
   }
-  const answerSeconds = answer?.samples[0];
-  const shortSeconds = short?.samples[0];
-  const growth =
-    shortSeconds === undefined
-      ? undefined
-      : relativeGrowth({ tokens: head / 4, seconds: shortSeconds }, { tokens: head, seconds: promptSeconds });
+  const long = { tokens: both.promptTokens, seconds: longSeconds };
+  const growth = relativeGrowth({ tokens: promptTokens, seconds: shortSeconds }, long);
   return {
-    run,
-    seen: {
-      secondsPerToken: promptSeconds / prompt.promptTokens,
-      tokens: prompt.promptTokens,
-      ...(growth !== undefined && { growth }),
-      ...(answer !== undefined &&
-        answerSeconds !== undefined && { generationSecondsPerToken: answerSeconds / answer.generatedTokens }),
-      ...(run.loadSeconds !== undefined && { loadSeconds: run.loadSeconds }),
-    },
+    secondsPerToken: long.seconds / long.tokens,
+    tokens: long.tokens,
+    ...(growth !== undefined && { growth }),
+    ...known,
   };
 }
 
-function planOf(request: BenchProbeRequest, seen: Feasibility, budgetSeconds: number): BenchPlan {
+function planOf(request: BenchProbeRequest, seen: Feasibility, time: TimeBudget): BenchPlan {
   const { options, depths } = request;
   const context = options.ctxSize !== undefined && options.ctxSize > 0 ? options.ctxSize : 131_072;
   const maxDepth = request.maxDepth ?? context;
-  const plan = planBench(seen, { budgetSeconds, maxDepth, ...(depths !== undefined && { depths }) });
-  if (plan !== undefined) return plan;
-  throw new UserError(
+  const { left } = time;
+  const plan = planBench(seen, { budgetSeconds: left, maxDepth, ...(depths !== undefined && { depths }) });
+  if (plan === undefined) throw tooSlow(time.seconds);
+  if (depths !== undefined) refuseDear(plan, { budgetSeconds: time.seconds, left });
+  return plan;
+}
+
+const tooSlow = (budgetSeconds: number): UserError =>
+  new UserError(
     "tooLarge",
     say`In ${seconds(budgetSeconds)} this machine reads too few tokens to show how prefill slows down with depth.`,
     say`Allow the probe more time.`,
   );
-}
 
 /** The plan's depths and depth 0 once more: if that moved, the machine did. */
 async function measure(
   request: BenchProbeRequest,
   plan: BenchPlan,
-  monitor: Monitor,
+  { monitor, time }: BenchWatch,
   signal: AbortSignal,
 ): Promise<BenchRun> {
-  const started = performance.now() / 1000;
-  const depths = plan.depths[0] === 0 && plan.depths.length > 1 ? [...plan.depths, 0] : plan.depths;
+  const started = time.spent;
+  const depths = withRepeat(plan.depths);
   return runLlamaBench(
     {
       program: request.program,
@@ -173,9 +206,9 @@ async function measure(
       promptTokens: [plan.promptTokens],
       generatedTokens: plan.generatedTokens,
       repetitions: plan.repetitions,
-      timeoutSeconds: Math.max(60, 4 * plan.seconds),
+      timeoutSeconds: Math.max(1, time.untilEnd),
       onStart: (pid) => {
-        monitor.measure(pid);
+        monitor?.measure(pid);
       },
       onRows: (rows) => {
         const [measured] = curvesOf(rows);
@@ -183,7 +216,7 @@ async function measure(
         request.onMeasured?.(probeCurve(keyOf(request, measured.key), measured, unwatchedSpread));
       },
       onStep: (step) => {
-        const share = Math.min(0.99, (performance.now() / 1000 - started) / plan.seconds);
+        const share = Math.min(0.99, (time.spent - started) / plan.seconds);
         const depth = depths[Math.floor((step.test - 1) / 2)] ?? 0;
         request.onProgress?.({
           phase: "measuring",
@@ -204,13 +237,13 @@ function report(
     first,
     plan,
     monitor,
-    began,
+    time,
   }: {
     readonly run: BenchRun;
     readonly first: BenchRun;
     readonly plan: BenchPlan;
     readonly monitor: ProbeReport["monitor"];
-    readonly began: number;
+    readonly time: TimeBudget;
   },
 ): ProbeReport {
   // The feasibility run is a span like any other, but the program had just started: only used where nothing else is.
@@ -231,13 +264,19 @@ function report(
     ),
     plannedSeconds: plan.seconds,
     plannedTokens: plan.tokens,
-    seconds: performance.now() / 1000 - began,
-    ended: run.cancelled ? "cancelled" : run.failure === undefined ? "finished" : "failed",
+    seconds: time.spent,
+    ended: endOf(run),
     monitor,
     ...(drift !== undefined && { drift }),
     steps: costSteps(points),
     warnings,
   };
+}
+
+function endOf({ cancelled, failure }: BenchRun): ProbeEnd {
+  if (cancelled) return "cancelled";
+  if (failure === undefined) return "finished";
+  return failure.reason === "timeout" ? "budget" : "failed";
 }
 
 function keyOf({ options }: BenchProbeRequest, told: CurveKey | undefined): CurveKey {

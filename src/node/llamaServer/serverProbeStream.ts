@@ -19,6 +19,8 @@ export interface StreamedRequest {
   /** Which of a router's models. */
   readonly model?: string;
   readonly timeoutSeconds: number;
+  /** Goes on from what the server has read of this prompt before; otherwise all of it is read. */
+  readonly cache?: boolean;
   readonly onProgress?: (progress: ReadProgress) => void;
 }
 
@@ -33,7 +35,7 @@ export interface StreamedAnswer {
 }
 
 /**
- * One streamed `/completion` with `return_progress`, without the prompt cache. An abort closes the stream, which makes
+ * One streamed `/completion` with `return_progress`. An abort closes the stream, which makes
  * the server stop; what was seen until then comes back. Fails with `UserError` when there was no answer at all.
  */
 export async function streamCompletion(
@@ -58,7 +60,7 @@ export async function streamCompletion(
     n_predict: request.generatedTokens,
     temperature: 0,
     ignore_eos: true,
-    cache_prompt: false,
+    cache_prompt: request.cache === true,
     stream: true,
     return_progress: true,
     ...(request.model !== undefined && { model: request.model }),
