@@ -107,10 +107,16 @@ export const addCheck: CliCommand = (program, context) => {
       endProgress();
       await (await situation.counts?.())?.flush();
       const prescriptions = prescribe(report, situation);
+      const asked = options.curve !== undefined || (options.patience ?? 0) > 0;
       if (options.json) printJson(reportJson(report, prescriptions));
-      else printLines(reportLines(report, prescriptions));
+      else {
+        printLines(reportLines(report, prescriptions));
+        if (asked && !report.prefill.known)
+          printLines([`wait unknown: ${formatText(report.prefill.reason)}`]);
+      }
       const late = options.patience !== undefined && report.wait.beyondPatience === true;
       if (late || severityOf(report.verdict) === "bad") context.finish(exitCode.no);
+      else if (asked && !report.prefill.known) context.finish(exitCode.noFigure);
     });
 };
 

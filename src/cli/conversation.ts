@@ -15,7 +15,7 @@ import { ServerLog } from "../app/logs/serverLogs";
 import { wholeNumber } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
 import { launchedModel } from "./memory";
-import { printError, printJson, printLines, table } from "./output";
+import { exitCode, printError, printJson, printLines, table } from "./output";
 
 interface ConversationOptions {
   readonly log?: string;
@@ -184,9 +184,16 @@ async function plan(options: ConversationOptions, context: CliContext): Promise<
           setupKey({ facts: undefined, launch: setup.launch, file: setup.path }),
           { any: options.anyCurve === true, now: Date.now() },
         );
-  const notes = named === undefined ? [] : named.curve.known ? named.notes : [named.curve.why];
+  const notes =
+    named === undefined
+      ? []
+      : named.curve.known
+        ? named.notes
+        : [say`${named.curve.why} ${named.curve.remedy}`];
   for (const note of notes) printError(formatText(note));
   const curve = named?.curve.known === true ? named.curve.value : undefined;
+  // the plan without its wait is printed, but it is not what was asked for
+  if (named !== undefined && curve === undefined) context.finish(exitCode.noFigure);
   const { context: slot, ...planned } = await conversationPlan(
     {
       ...{

@@ -10,7 +10,7 @@ import { chooseTokenizer } from "../app/tokenizerChoice";
 import type { ConnectedServer } from "../core/report/situation";
 import { UserError } from "../core/userError";
 import { workspaceFiles } from "../node/files/workspaceFiles";
-import { namedServer } from "./launch";
+import { namedModel, namedServer } from "./launch";
 import type { CliCommand } from "./command";
 import { openCaches } from "./kept";
 import { endProgress, printJson, printLines, printProgress, table } from "./output";
@@ -23,7 +23,8 @@ interface CountOptions extends WalkFlags {
   readonly json?: true;
 }
 
-export const addCount: CliCommand = (program, { signal }) => {
+export const addCount: CliCommand = (program, context) => {
+  const { signal } = context;
   withWalkOptions(
     program
       .command("count")
@@ -40,7 +41,7 @@ export const addCount: CliCommand = (program, { signal }) => {
     .action(async (paths: string[], options: CountOptions) => {
       const roots = await existing(paths);
       const caches = openCaches();
-      const tokenizer = await countingTokenizer(options, caches, signal);
+      const tokenizer = await countingTokenizer(options, caches, context);
       const { fingerprint } = tokenizer;
       const cache =
         fingerprint === undefined || !options.cache ? undefined : await caches.counts(fingerprint);
@@ -62,10 +63,12 @@ export const addCount: CliCommand = (program, { signal }) => {
 
 /** As every other command and the editor choose it; a model that is named must be readable. */
 export async function countingTokenizer(
-  { server: url, model }: Pick<CountOptions, "server" | "model">,
+  { server: url, model: own }: Pick<CountOptions, "server" | "model">,
   caches: Caches,
-  signal: AbortSignal,
+  context: Parameters<typeof namedModel>[1],
 ): Promise<Tokenizer> {
+  const { signal } = context;
+  const model = await namedModel(own, context);
   const server = url === undefined ? undefined : await serverAt(url, signal);
   const { tokenizer, vocabulary } = await chooseTokenizer(
     { server, modelFile: model, openVocabulary: (file, its) => caches.vocabulary(file, its) },

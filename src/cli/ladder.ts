@@ -25,9 +25,9 @@ import { givenLaunch, namedServer, serverAccess } from "./launch";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
 import { readCurveFile } from "../app/measurements";
-import { namedCurve } from "../core/history/namedCurve";
+import { namedCurve, type CurveFile } from "../core/history/namedCurve";
+import type { CurveKey, DepthCurve } from "../core/prefill/depthCurve";
 import { serverCurveKey } from "../core/bench/serverCurveKey";
-import { valueOf } from "../core/known";
 import { existing } from "./walkFlags";
 
 interface LadderFlags extends HistoryFlags {
@@ -36,6 +36,7 @@ interface LadderFlags extends HistoryFlags {
   readonly printPlan?: true;
   readonly out?: string;
   readonly curve?: string;
+  readonly anyCurve?: true;
   readonly log?: string;
   readonly earlier?: readonly string[];
   readonly folder?: string;
@@ -54,6 +55,7 @@ export const addLadder: CliCommand = (program, context) => {
       "--curve <file>",
       "output of `probe --json`, to tell in advance how long it takes; without it, earlier measurements are used",
     )
+    .option("--any-curve", "take also a curve of another setup, and say so")
     .option("--log <file>", "the server's log, read if the server fails")
     .option("--earlier <folder...>", "earlier ladders, to find failures that recur")
     .option("--folder <path>", "recommend a context for reviewing or summarizing this folder");
@@ -102,10 +104,7 @@ async function run(flags: LadderFlags, file: string, context: CliContext): Promi
   const setup = { server: namedServer(flags.server), launch: await givenLaunch(context), programs: {} };
   const { server, launch } = await findServer(setup, signal);
   const { facts } = connected(server);
-  const named =
-    curveFile && namedCurve(curveFile, serverCurveKey(facts, launch), { any: false, now: Date.now() });
-  if (named?.curve.known === false) printError(formatText(named.curve.why));
-  const curve = named && valueOf(named.curve);
+  const curve = curveFile && curveOf(curveFile, flags, serverCurveKey(facts, launch));
   const speed = await measuredSpeed({ ...(history && { history }) }, { facts, launch }, signal);
   return runLadderAndRemember(
     {
@@ -148,6 +147,14 @@ async function run(flags: LadderFlags, file: string, context: CliContext): Promi
   );
 }
 
+/** The curve that was named, with what is to be said about it. @throws UserError before hours begin without it */
+function curveOf(file: CurveFile, { anyCurve }: LadderFlags, key: CurveKey): DepthCurve {
+  const { curve, notes } = namedCurve(file, key, { any: anyCurve === true, now: Date.now() });
+  for (const note of notes) printError(formatText(note));
+  if (curve.known) return curve.value;
+  throw new UserError("noFigure", curve.why, curve.remedy);
+}
+
 /** report.json and report.md beside the record; each whole or not at all. */
 async function storeReports(
   folder: string,
@@ -180,10 +187,12 @@ async function storeReports(
 async function folderTokens(
   { server: url }: LadderFlags,
   folder: string,
-  { signal }: CliContext,
+  context: CliContext,
 ): Promise<FolderTokens> {
+  const { signal } = context;
   const caches = openCaches();
-  const tokenizer = await countingTokenizer({ server: url }, caches, signal);
+  // the server is the model's; its options have nothing to do with how it counts
+  const tokenizer = await countingTokenizer({ server: url }, caches, { ...context, serverArguments: [] });
   const { fingerprint } = tokenizer;
   const cache = fingerprint === undefined ? undefined : await caches.counts(fingerprint);
   const counted = await countFiles(

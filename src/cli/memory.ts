@@ -10,14 +10,13 @@ import { differencesOf } from "../core/memory/budget/sources";
 import type { Model } from "../core/model/model";
 import { modelOf } from "../core/model/modelOf";
 import { count, say } from "../core/text";
-import { UserError } from "../core/userError";
 import { gatherBudgets } from "../app/budgets";
 import { FitProbe } from "../node/machine/fitProbe";
 import { launchedModelFile } from "../node/gguf/launchedModel";
 import { ggufModelSource } from "../node/gguf/ggufModelSource";
 import { mebibytes } from "./arguments";
 import type { CliCommand, CliContext } from "./command";
-import { device, givenLaunch, programsOf, withPrograms, type ProgramFlags } from "./launch";
+import { device, givenLaunch, programsOf, withPrograms, theModel, type ProgramFlags } from "./launch";
 import { exitCode, printJson, printLines, table } from "./output";
 
 interface MemoryOptions extends ProgramFlags {
@@ -108,14 +107,7 @@ export interface LaunchedModel {
 export async function launchedModel(context: CliContext): Promise<LaunchedModel> {
   const { signal } = context;
   const launch = await givenLaunch(context);
-  const path = await launchedModelFile(launch, signal);
-  if (path === undefined) {
-    throw new UserError(
-      "invalidInput",
-      say`No model is specified.`,
-      say`Put llama-server's arguments after --, including -m M.gguf or -hf owner/name.`,
-    );
-  }
+  const path = theModel(await launchedModelFile(launch, signal));
   return { launch, path, model: modelOf(await ggufModelSource().readHeader(path, signal)) };
 }
 

@@ -2,16 +2,18 @@ import { formatBytes, formatNumber, formatText } from "../core/format";
 import { describeModel, type ModelDescription } from "../core/model/describeModel";
 import { ggufModelSource } from "../node/gguf/ggufModelSource";
 import type { CliCommand } from "./command";
+import { namedModel, theModel } from "./launch";
 import { printJson, printLines } from "./output";
 
-export const addModel: CliCommand = (program, { signal }) => {
+export const addModel: CliCommand = (program, context) => {
   program
     .command("model")
     .description("layers, heads, tokenizer and sizes of a GGUF; a file or an http(s) URL")
-    .argument("<model>", "M.gguf or URL")
+    .argument("[model]", "M.gguf or URL; or name it as for llama-server: -hf owner/name, -mu URL")
     .option("--json", "one JSON document on stdout")
-    .action(async (locator: string, options: { json?: true }) => {
-      const model = describeModel(await ggufModelSource().readHeader(locator, signal));
+    .action(async (named: string | undefined, options: { json?: true }) => {
+      const locator = theModel(await namedModel(named, context));
+      const model = describeModel(await ggufModelSource().readHeader(locator, context.signal));
       if (options.json) printJson(model);
       else printLines(describe(model));
     });

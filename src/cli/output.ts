@@ -3,8 +3,8 @@ import { isText } from "../core/text";
 import { largest } from "../core/lists";
 import { withoutSecrets } from "../core/withoutSecrets";
 
-/** Exit codes of the stable contract. */
-export const exitCode = { done: 0, no: 1, badInput: 2, outsideFailed: 3 } as const;
+/** Exit codes of the stable contract. `noFigure`: what was asked for has no number, so it is neither yes nor no. */
+export const exitCode = { done: 0, no: 1, badInput: 2, outsideFailed: 3, noFigure: 4 } as const;
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 /** One JSON document; sentences become English strings. */

@@ -14,7 +14,8 @@ interface PackFlags extends WalkFlags {
   readonly json?: true;
 }
 
-export const addPack: CliCommand = (program, { signal }) => {
+export const addPack: CliCommand = (program, context) => {
+  const { signal } = context;
   withWalkOptions(
     program
       .command("pack")
@@ -27,7 +28,7 @@ export const addPack: CliCommand = (program, { signal }) => {
     .option("--json", "one JSON document on stdout")
     .action(async (paths: string[], flags: PackFlags) => {
       const roots = await existing(paths);
-      const tokenizer = await countingTokenizer(flags, openCaches(), signal);
+      const tokenizer = await countingTokenizer(flags, openCaches(), context);
       const files = workspaceFiles();
       const counted = await countFiles(
         { files, tokenizer, clock: Date },

@@ -13,6 +13,8 @@ export type UserErrorReason =
   | "unsupported"
   | "invalidInput"
   | "untrusted"
+  /** A figure was asked for, and there is none. */
+  | "noFigure"
   | "outsideFailed";
 
 /** An error the user can do something about. Everything else that is thrown is a bug. */

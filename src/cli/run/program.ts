@@ -5,6 +5,7 @@ import { withoutSecrets } from "../../core/withoutSecrets";
 import { endProgress, exitCode, printError, type ExitCode } from "../output";
 import type { CliCommand } from "../command";
 import { version } from "../kept";
+import { splitArguments } from "../launch";
 
 /** Only what is asked for is loaded: most commands need a fraction of the program. */
 export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
@@ -44,9 +45,7 @@ const outside: ReadonlySet<UserErrorReason> = new Set([
 
 /** Runs one command; never throws. What follows `--` belongs to llama-server and is not parsed here. */
 export async function run(argv: readonly string[], signal: AbortSignal): Promise<ExitCode> {
-  const cut = argv.indexOf("--");
-  const own = cut < 0 ? argv : argv.slice(0, cut);
-  const serverArguments = cut < 0 ? [] : argv.slice(cut + 1);
+  const { own, serverArguments } = splitArguments(argv);
   let code: ExitCode = exitCode.done;
 
   const program = new Command("llama-gauge")
@@ -60,6 +59,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
 
   try {
     workingFolder();
+    refuseUnused(own, serverArguments);
     await program.parseAsync(own, { from: "user" });
     return code;
   } catch (error) {
@@ -67,6 +67,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.badInput;
     if (error instanceof UserError) {
       printError(error.message);
+      if (error.reason === "noFigure") return exitCode.noFigure;
       return outside.has(error.reason) ? exitCode.outsideFailed : exitCode.badInput;
     }
     if (signal.aborted) {
@@ -78,6 +79,20 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
     );
     return exitCode.outsideFailed;
   }
+}
+
+/** Commands that start no server and are about none. */
+const withoutServer: ReadonlySet<string> = new Set(["lint", "explain-log", "compare-ladders", "history"]);
+
+/** Arguments that change nothing are answered as such. @throws UserError */
+function refuseUnused(own: readonly string[], serverArguments: readonly string[]): void {
+  const named = own.find((argument) => withoutServer.has(argument));
+  if (named === undefined || named !== own[0] || serverArguments.length === 0) return;
+  throw new UserError(
+    "invalidInput",
+    say`${named} has no use for llama-server's arguments (${serverArguments.join(" ")}).`,
+    say`Leave them out.`,
+  );
 }
 
 /** Every relative path begins there. @throws UserError where it was deleted */

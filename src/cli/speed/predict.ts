@@ -10,10 +10,11 @@ import type { Prediction } from "../../core/prefill/prediction";
 import { tokensWithin, type TokensWithin } from "../../core/prefill/tokensWithin";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
+import { launchedModelFile } from "../../node/gguf/launchedModel";
 import { tokenCount, wholeNumber } from "../arguments";
 import type { CliCommand, CliContext } from "../command";
 import { givenLaunch, namedServer } from "../launch";
-import { printJson, printLines } from "../output";
+import { exitCode, printJson, printLines } from "../output";
 
 interface PredictOptions {
   readonly curve: string;
@@ -65,6 +66,7 @@ export const addPredict: CliCommand = (program, context) => {
           : { known: false, reason: reason ?? say`` };
         if (options.json) printJson({ ...room, setup: found.setup, notes, ...of });
         else printLines([withinLine(room, within), ...notes]);
+        if (!room.known) context.finish(exitCode.noFigure);
         return;
       }
       const prediction: Prediction = found.curve.known
@@ -80,6 +82,7 @@ export const addPredict: CliCommand = (program, context) => {
           ...of,
         });
       } else printLines([...predictionLines(prediction), ...notes]);
+      if (!prediction.known) context.finish(exitCode.noFigure);
     });
 };
 
@@ -87,7 +90,10 @@ export const addPredict: CliCommand = (program, context) => {
 async function setupOf({ server }: PredictOptions, context: CliContext): Promise<CurveKey | undefined> {
   if (server === undefined && context.serverArguments.length === 0) return undefined;
   const given = await givenLaunch(context);
-  if (server === undefined) return setupKey({ facts: undefined, launch: given, file: given.model });
+  if (server === undefined) {
+    const file = await launchedModelFile(given, context.signal);
+    return setupKey({ facts: undefined, launch: given, file });
+  }
   const found = await findServer(
     { server: namedServer(server), launch: given, programs: {} },
     context.signal,

@@ -8,6 +8,9 @@ import { connected, findServer } from "../../app/runningServer";
 import { tokenCount, wholeNumber } from "../arguments";
 import type { CliCommand, CliContext } from "../command";
 import { historyOf, withHistory, type HistoryFlags } from "../kept";
+import type { LaunchOptions } from "../../core/launch/launchOptions";
+import { isUrl } from "../../node/gguf/ggufModelSource";
+import { launchedModelFile } from "../../node/gguf/launchedModel";
 import { givenLaunch, namedServer, serverAccess } from "../launch";
 import { endProgress, printError, printJson, printLines, printProgress, table } from "../output";
 
@@ -79,12 +82,25 @@ async function measured(flags: ProbeFlags, context: CliContext): Promise<ProbeRe
   return benchProbeAndRemember(
     {
       program: flags.bench ?? "llama-bench",
-      options: launch,
+      options: await withModelHere(launch, signal),
       ...common,
       onPlan: (plan) => printError(formatText(planText(plan))),
     },
     history,
     signal,
+  );
+}
+
+/** What is measured is computed with the weights: a download of them is nothing to start in a minute's budget. */
+async function withModelHere(launch: LaunchOptions, signal: AbortSignal): Promise<LaunchOptions> {
+  const { hfRepo, hfFile: _, modelUrl, ...options } = launch;
+  const model = await launchedModelFile(launch, signal);
+  if (model === undefined || !isUrl(model)) return { ...options, ...(model !== undefined && { model }) };
+  const named = hfRepo === undefined ? `-mu ${modelUrl ?? model}` : `-hf ${hfRepo}`;
+  throw new UserError(
+    "notFound",
+    say`A measurement needs the model's file, and it is not in llama.cpp's cache: ${named}.`,
+    say`Download it first; llama-server ${named} does so.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { GgufHeader, TensorInfo, ModelSource } from "../../core/model/ggufHeader";
-import { skimGguf } from "../../core/model/ggufSkim";
+import { skimGguf, type SkimmedHeader } from "../../core/model/ggufSkim";
 import { count, say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { openFile } from "./ggufHeaderFile";
@@ -57,31 +57,38 @@ async function readPart(
 ): Promise<{ readonly part: GgufPart; readonly bytes: number }> {
   const source = await open(name, signal, access, parts);
   try {
-    let wanted = 0;
-    for (;;) {
-      const bytes = await source.first(wanted);
-      const skim = skimGguf(bytes, shortName(name));
-      if (skim.kind === "done") {
-        return { part: await parseHeader(skim.header, shortName(name)), bytes: source.fileBytes };
-      }
-      if (skim.bytes > source.fileBytes) {
-        throw new UserError(
-          "invalidInput",
-          say`${shortName(name)} ends in the middle of its header.`,
-          say`Download it again.`,
-        );
-      }
-      if (skim.bytes > maxHeaderBytes) {
-        throw new UserError(
-          "tooLarge",
-          say`The header of ${shortName(name)} claims an impossible size.`,
-          say`Check the download, or choose another file.`,
-        );
-      }
-      wanted = skim.bytes;
-    }
+    const { header } = await wholeHeader(source, name);
+    return { part: await parseHeader(header, shortName(name)), bytes: source.fileBytes };
   } finally {
     await source.close();
+  }
+}
+
+/** The header, and the file's first bytes with it whole. */
+export async function wholeHeader(
+  source: HeaderBytes,
+  name: string,
+): Promise<{ readonly header: SkimmedHeader; readonly bytes: Uint8Array }> {
+  let wanted = 0;
+  for (;;) {
+    const bytes = await source.first(wanted);
+    const skim = skimGguf(bytes, shortName(name));
+    if (skim.kind === "done") return { header: skim.header, bytes };
+    if (skim.bytes > source.fileBytes) {
+      throw new UserError(
+        "invalidInput",
+        say`${shortName(name)} ends in the middle of its header.`,
+        say`Download it again.`,
+      );
+    }
+    if (skim.bytes > maxHeaderBytes) {
+      throw new UserError(
+        "tooLarge",
+        say`The header of ${shortName(name)} claims an impossible size.`,
+        say`Check the download, or choose another file.`,
+      );
+    }
+    wanted = skim.bytes;
   }
 }
 
@@ -128,6 +135,6 @@ function expectParts(first: GgufPart, named: number, locator: string): void {
   );
 }
 
-const isUrl = (locator: string): boolean => /^https?:\/\//i.test(locator);
-const shortName = (locator: string): string =>
+export const isUrl = (locator: string): boolean => /^https?:\/\//i.test(locator);
+export const shortName = (locator: string): string =>
   isUrl(locator) ? (locator.split(/[?#]/)[0] ?? locator) : path.basename(locator);

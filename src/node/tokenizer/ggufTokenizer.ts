@@ -10,6 +10,8 @@ import type { TokenAnswer, TokenizeFlags, TokenTask } from "./tokenWorkerMessage
 import { TokenWorkers } from "./tokenWorkers";
 import { workerProgram } from "./workerProgram";
 import { keyOf } from "./textKey";
+import { isUrl, shortName } from "../gguf/ggufModelSource";
+import { withRemoteHeader } from "../gguf/remoteHeader";
 import { mostReadBytes } from "../reading/readDirectly";
 import { readRegular } from "../reading/regularFile";
 import { TimeLimitError } from "../waiting/within";
@@ -51,7 +53,7 @@ function threadsOf(cores: number): { readonly size: number; readonly bytesPerThr
 }
 
 /**
- * Opens the vocabulary of a GGUF file on a worker thread.
+ * Opens the vocabulary of a GGUF file, or of one at an http(s) address, on a worker thread.
  * @throws UserError when the file or its vocabulary is broken or its tokenizer is not known.
  */
 export async function openGgufTokenizer(file: string, options: GgufTokenizerOptions): Promise<GgufTokenizer> {
@@ -65,12 +67,17 @@ export async function openGgufTokenizer(file: string, options: GgufTokenizerOpti
   });
   try {
     const cacheDir = options.cacheDir === undefined ? {} : { cacheDir: options.cacheDir };
-    const opened = await workers.run({ kind: "open", file, ...cacheDir }, undefined, options.signal);
+    const opened = isUrl(file)
+      ? // of a file that is gone afterwards nothing is kept
+        await withRemoteHeader(file, options.signal, (header) =>
+          workers.run({ kind: "open", file: header }, undefined, options.signal),
+        )
+      : await workers.run({ kind: "open", file, ...cacheDir }, undefined, options.signal);
     if (opened.kind !== "opened") throw new Error(`a worker answered ${opened.kind} to open`);
     const { keys, block, fingerprint, splitsByRegex, ends } = opened;
     const identity: TokenizerIdentity = {
       source: "gguf",
-      model: keys.name === "" ? path.basename(file) : keys.name,
+      model: keys.name === "" ? path.basename(shortName(file)) : keys.name,
       pre: keys.pre ?? keys.model,
       splitsByRegex,
     };
