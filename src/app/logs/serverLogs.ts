@@ -13,7 +13,7 @@ export class ServerLog {
   private readonly log: FollowedLog;
 
   constructor(file: string) {
-    this.log = new FollowedLog(file, (line) => this.ledger.readText(line));
+    this.log = new FollowedLog(file, (line) => this.ledger.readLine(line));
   }
 
   async read(signal: AbortSignal): Promise<ReadLog> {

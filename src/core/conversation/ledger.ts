@@ -1,8 +1,9 @@
 import { FactReader } from "../logs/reading/factReader";
 import type { LogFacts } from "../logs/reading/logFacts";
 import { readLogLine, type LogLine } from "../logs/reading/logLine";
+import { SlotLine, type LineBytes } from "../logs/reading/slotLine";
 import type { RequestRecord, RunningRequest } from "./requestRecord";
-import { serverEvent } from "./serverEvent";
+import { serverEvent, slotEvent } from "./serverEvent";
 import { ServerLedger } from "./serverLedger";
 
 /** What a log says of a server's requests. */
@@ -51,18 +52,25 @@ export class LedgerReader {
   private lines = 0;
   private unknown = 0;
   private example: string | undefined;
+  private readonly slotLine = new SlotLine();
 
-  /** The request that ended with the line, if one did. */
-  readText(text: string): RequestRecord | undefined {
-    // three of the eight lines of a request
-    if (
-      text.includes("graphs reused =") ||
-      text.includes("graph reallocs =") ||
-      text.includes("  total time =")
-    ) {
+  /** The same as `readText`, for a long log: most lines say nothing, and no string is made of those. */
+  readLine(line: LineBytes): RequestRecord | undefined {
+    const head = this.slotLine;
+    const source = this.sources.get("");
+    if (source?.loaded !== true || !head.read(line)) return this.readText(line.text(line.from, line.to));
+    if (head.idle(line.bytes)) {
       this.lines++;
       return undefined;
     }
+    const event = slotEvent(line.ascii(head.message, line.to));
+    if (event === undefined || event === "unknown") return this.readText(line.text(line.from, line.to));
+    this.lines++;
+    return this.keep(source.ledger.readSlot(head.slot, head.task, event, head.seconds));
+  }
+
+  /** The request that ended with the line, if one did. */
+  readText(text: string): RequestRecord | undefined {
     return this.read(readLogLine(text, this.lines + 1));
   }
 
@@ -85,17 +93,14 @@ export class LedgerReader {
     source ??= this.addSource(name);
     if (event.kind === "serverStart" && source.ledger.used) source = this.restart(name, source);
     if (event.kind === "serverStart" || event.kind === "slots") readFacts(source, line);
-    const record = source.ledger.read(event, line.seconds);
+    return this.keep(source.ledger.read(event, line.seconds));
+  }
+
+  private keep(record: RequestRecord | undefined): RequestRecord | undefined {
     if (record === undefined) return undefined;
-    const whole: RequestRecord = {
-      number: this.numbers,
-      ...(name !== "" && { source: name }),
-      start: source.start,
-      ...record,
-    };
-    this.requests.push(whole);
+    this.requests.push(record);
     if (this.requests.length > keptRequests * 2) this.requests = this.requests.slice(-keptRequests);
-    return whole;
+    return record;
   }
 
   result(): Ledger {
@@ -126,18 +131,18 @@ export class LedgerReader {
   }
 
   private addSource(name: string): Source {
-    const source = this.newSource(1);
+    const source = this.newSource(name, 1);
     this.sources.set(name, source);
     return source;
   }
 
-  private newSource(start: number): Source {
+  private newSource(source: string, start: number): Source {
     return {
       start,
-      ledger: new ServerLedger({
-        record: () => ++this.numbers,
-        conversation: () => ++this.conversations,
-      }),
+      ledger: new ServerLedger(
+        { source, start },
+        { record: () => ++this.numbers, conversation: () => ++this.conversations },
+      ),
       facts: new FactReader(),
       loadLines: 0,
       loaded: false,
@@ -147,7 +152,7 @@ export class LedgerReader {
   private restart(name: string, { start, ledger, facts }: Source): Source {
     this.finished.push({ source: name, start, limit: ledger.limit, facts: facts.result() });
     if (this.finished.length > keptServers) this.finished.shift();
-    const source = this.newSource(start + 1);
+    const source = this.newSource(name, start + 1);
     this.sources.set(name, source);
     return source;
   }

@@ -183,7 +183,10 @@ export function serverEvent(text: string): ServerEvent | "unknown" | undefined {
     const at = text.lastIndexOf("id", bar);
     if (end < 0 || at < 0) return undefined;
     const message = text.slice(end + 3).trimStart();
-    const event = slotEvent(message, text);
+    const event =
+      message === "" && text.includes("print_timing")
+        ? ({ kind: "timingsFollow" } as const)
+        : slotEvent(message);
     if (event === undefined || event === "unknown") return event;
     const [slot, task] = [Number(text.slice(at + 2, bar)), Number(text.slice(bar + 8, end))];
     return Number.isInteger(slot) && Number.isInteger(task)
@@ -202,13 +205,13 @@ export function serverEvent(text: string): ServerEvent | "unknown" | undefined {
   return otherEvent(text);
 }
 
-function slotEvent(trimmed: string, text: string): SlotEvent | "unknown" | undefined {
+/** What the message behind `id 0 | task 0 |` says. */
+export function slotEvent(trimmed: string): SlotEvent | "unknown" | undefined {
   for (const { mark, pattern, event } of byLetter.get(trimmed.charAt(0)) ?? []) {
     if (!trimmed.startsWith(mark)) continue;
     const match = pattern.exec(trimmed);
     if (match !== null) return event(match);
   }
-  if (trimmed === "" && text.includes("print_timing")) return { kind: "timingsFollow" };
   return decisive.test(trimmed) && !idle.test(trimmed) ? "unknown" : undefined;
 }
 

@@ -48,8 +48,6 @@ const keptIntervals = 64;
 const keptConversations = 32;
 const keptErased = 64;
 
-/** A record without what only the whole log knows. */
-export type ServerRecord = Omit<RequestRecord, "number" | "source" | "start">;
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Follows one start of one llama-server through its lines. */
@@ -67,14 +65,14 @@ export class ServerLedger {
   private verbose = false;
   used = false;
 
-  /** `number`: of the next record; `firstConversation`: the next free number of a conversation. */
-  constructor(private readonly next: { record: () => number; conversation: () => number }) {}
+  /** @param next free numbers of the whole log */
+  constructor(
+    private readonly place: { readonly source: string; readonly start: number },
+    private readonly next: { readonly record: () => number; readonly conversation: () => number },
+  ) {}
 
-  read(event: ServerEvent, at: number | undefined): ServerRecord | undefined {
-    if (event.kind === "ofSlot") {
-      this.used = true;
-      return this.readSlot(event.slot, event.task, event.event, at);
-    }
+  read(event: ServerEvent, at: number | undefined): RequestRecord | undefined {
+    if (event.kind === "ofSlot") return this.readSlot(event.slot, event.task, event.event, at);
     this.readServer(event);
     return undefined;
   }
@@ -123,12 +121,8 @@ export class ServerLedger {
     }
   }
 
-  private readSlot(
-    id: number,
-    task: number,
-    event: SlotEvent,
-    at: number | undefined,
-  ): ServerRecord | undefined {
+  readSlot(id: number, task: number, event: SlotEvent, at: number | undefined): RequestRecord | undefined {
+    this.used = true;
     const slot = this.slot(id);
     const { active } = slot;
     switch (event.kind) {
@@ -228,7 +222,7 @@ export class ServerLedger {
     active: Active,
     { tokens: fill, truncated }: { readonly tokens: number; readonly truncated: boolean },
     at: number | undefined,
-  ): ServerRecord {
+  ): RequestRecord {
     slot.active = undefined;
     this.keepInterval(id, active.startedAt, at);
     const outcome = outcomeOf(active, truncated);
@@ -242,7 +236,10 @@ export class ServerLedger {
     const cachedTokens = cached !== undefined && cached >= 0 ? cached : undefined;
     const adds = cached === undefined || cached >= 0;
     const number = this.next.record();
-    const record: Writable<ServerRecord> = { slot: id, task: active.task, conversation: 0, outcome };
+    const { source, start } = this.place;
+    const { task } = active;
+    const record: Writable<RequestRecord> = { number, start, slot: id, task, conversation: 0, outcome };
+    if (source !== "") record.source = source;
     if (startedAt !== undefined) record.startedAt = startedAt;
     if (at !== undefined) record.endedAt = at;
     if (this.limit !== undefined) record.limit = this.limit;

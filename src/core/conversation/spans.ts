@@ -25,18 +25,13 @@ export function progressSpans(
   const [first] = lines;
   if (cached === undefined || whole === undefined || first?.seconds === undefined) return [];
   const begun = first.at === undefined ? undefined : first.at - first.seconds;
-  const ends = [
-    ...lines.flatMap(({ tokens, whole: all, seconds, at }) => {
-      const after = begun !== undefined && at !== undefined ? at - begun : seconds;
-      return after === undefined ? [] : [{ tokens: all ? tokens - cached : tokens, seconds: after }];
-    }),
-    { tokens: whole.tokens, seconds: whole.seconds },
-  ];
   const spans: CurvePoint[] = [];
   let from = { tokens: 0, seconds: 0 };
-  for (const [index, end] of ends.entries()) {
+  for (let index = 0; index <= lines.length; index++) {
+    const end = endOf(lines[index], begun, cached) ?? (index === lines.length ? whole : undefined);
+    if (end === undefined) continue;
+    const last = index === lines.length;
     const [tokens, seconds] = [end.tokens - from.tokens, end.seconds - from.seconds];
-    const last = index === ends.length - 1;
     if (tokens <= 0 || seconds <= 0) continue;
     const previous = spans.at(-1);
     if (seconds < shortest && !last) continue;
@@ -50,4 +45,16 @@ export function progressSpans(
     from = end;
   }
   return spans;
+}
+
+function endOf(
+  line: ProgressLine | undefined,
+  begun: number | undefined,
+  cached: number,
+): { readonly tokens: number; readonly seconds: number } | undefined {
+  if (line === undefined) return undefined;
+  const seconds = begun !== undefined && line.at !== undefined ? line.at - begun : line.seconds;
+  return seconds === undefined
+    ? undefined
+    : { tokens: line.whole ? line.tokens - cached : line.tokens, seconds };
 }

@@ -1,4 +1,5 @@
 import { open, type FileHandle } from "node:fs/promises";
+import type { LineBytes } from "../../core/logs/reading/slotLine";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { encodingOf, headBytes } from "./decodeFile";
@@ -13,6 +14,7 @@ const longestLine = 64 * 2 ** 10;
 const beginningBytes = 256;
 
 const newline = 10;
+const carriageReturn = 13;
 
 export interface LogRead {
   /** Bytes read this time. */
@@ -30,12 +32,11 @@ export class FollowedLog {
   private identity = "";
   private decoder: InstanceType<typeof TextDecoder> | undefined;
   private rest: Buffer = Buffer.alloc(0);
-  private restOfWide = "";
   private beginning: Buffer = Buffer.alloc(0);
 
   constructor(
     private readonly file: string,
-    private readonly onLine: (line: string) => void,
+    private readonly onLine: (line: LineBytes) => void,
   ) {}
 
   /** @throws UserError where it is not there, not a file, unreadable or binary */
@@ -85,10 +86,9 @@ export class FollowedLog {
 
   /** The last line, where it does not end yet: for a log that nobody writes any more. */
   flush(): void {
-    const text = this.decoder === undefined ? this.rest.toString("utf8") : this.restOfWide;
+    const last = this.rest;
     this.rest = Buffer.alloc(0);
-    this.restOfWide = "";
-    if (text !== "") this.line(text);
+    if (last.length > 0) this.lines(last);
   }
 
   private async beginsAlike(handle: FileHandle): Promise<boolean> {
@@ -103,7 +103,6 @@ export class FollowedLog {
     this.offset = 0;
     this.decoder = undefined;
     this.rest = Buffer.alloc(0);
-    this.restOfWide = "";
   }
 
   private look(bytes: Buffer): void {
@@ -120,30 +119,46 @@ export class FollowedLog {
       encoding === "utf8" ? undefined : new TextDecoder(encoding === "utf16le" ? "utf-16le" : "utf-16be");
   }
 
-  private take(bytes: Buffer): void {
-    if (this.decoder !== undefined) {
-      const lines = (this.restOfWide + this.decoder.decode(bytes, { stream: true })).split("\n");
-      this.restOfWide = (lines.pop() ?? "").slice(0, longestLine);
-      for (const line of lines) this.line(line);
-      return;
-    }
+  private take(read: Buffer): void {
+    const bytes =
+      this.decoder === undefined ? read : Buffer.from(this.decoder.decode(read, { stream: true }), "utf8");
     const end = bytes.lastIndexOf(newline);
     if (end < 0) {
       if (this.rest.length < longestLine)
         this.rest = Buffer.concat([this.rest, bytes]).subarray(0, longestLine);
       return;
     }
-    const text = Buffer.concat([this.rest, bytes.subarray(0, end)]).toString("utf8");
+    const first = bytes.indexOf(newline);
+    this.lines(Buffer.concat([this.rest, bytes.subarray(0, first)]));
+    if (first < end) this.lines(bytes.subarray(first + 1, end));
     this.rest = Buffer.from(bytes.subarray(end + 1, end + 1 + longestLine));
-    let start = 0;
-    for (let stop = text.indexOf("\n"); stop >= 0; stop = text.indexOf("\n", start)) {
-      this.line(text.slice(start, stop));
-      start = stop + 1;
-    }
-    this.line(text.slice(start));
   }
 
-  private line(text: string): void {
-    this.onLine(text.endsWith("\r") ? text.slice(0, -1) : text);
+  private lines(bytes: Buffer): void {
+    const line = new OneLine(bytes);
+    for (;;) {
+      const stop = bytes.indexOf(newline, line.from);
+      const end = stop < 0 ? bytes.length : stop;
+      line.to = end > line.from && bytes[end - 1] === carriageReturn ? end - 1 : end;
+      this.onLine(line);
+      if (stop < 0) return;
+      line.from = stop + 1;
+    }
+  }
+}
+
+/** Moved from line to line: a log of half a gigabyte has four million. */
+class OneLine implements LineBytes {
+  from = 0;
+  to = 0;
+
+  constructor(readonly bytes: Buffer) {}
+
+  text(from: number, to: number): string {
+    return this.bytes.toString("utf8", from, to);
+  }
+
+  ascii(from: number, to: number): string {
+    return this.bytes.toString("latin1", from, to);
   }
 }

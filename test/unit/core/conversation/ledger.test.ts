@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { ledgerOf, type Ledger } from "../../../../src/core/conversation/ledger";
+import { LedgerReader, ledgerOf, type Ledger } from "../../../../src/core/conversation/ledger";
 import type { RereadKind } from "../../../../src/core/conversation/requestRecord";
 
 /** Real logs of llama-server b11669 (forged models), shortened to the lines of servers and slots. */
@@ -15,7 +15,49 @@ const answers = JSON.parse(readFileSync(path.join(folder, "answers.json"), "utf8
 const causes = ({ requests }: Ledger): [number, RereadKind][] =>
   requests.flatMap(({ number, reread }) => (reread === undefined ? [] : [[number, reread.kind] as const]));
 
+/** As a file is read: line by line from bytes, most of them without a string. */
+function ledgerOfBytes(text: string): { readonly ledger: Ledger; readonly strings: number } {
+  const reader = new LedgerReader();
+  let strings = 0;
+  for (const line of text.split("\n")) {
+    const bytes = Buffer.from(line);
+    const decoded = (from: number, to: number): string => {
+      strings++;
+      return bytes.toString("utf8", from, to);
+    };
+    reader.readLine({ bytes, from: 0, to: bytes.length, text: decoded, ascii: decoded });
+  }
+  return { ledger: reader.result(), strings };
+}
+
 describe("the ledger of a log", () => {
+  it.each(readdirSync(folder).filter((name) => name.endsWith(".log")))(
+    "is the same from bytes as from text: %s",
+    (name) => {
+      const text = textOf(path.basename(name, ".log"));
+      const odd = [
+        ...["", "| task 0 |", "0.00.00.000 I slot x: id 0 | task 0 | y", "9.9", "\u001b[0m 漢 \ud83d"],
+        ...[
+          "9.00.000.000 I slot release: id  0 | task 0 | stop processing",
+          "9.00.000.000 I slot : id  | task  |",
+        ],
+      ];
+      for (const whole of [
+        text,
+        text.replaceAll("\n", "\r\n").replaceAll(" I slot", " W slot"),
+        `${text}${odd.join("\n")}`,
+      ])
+        expect(ledgerOfBytes(whole).ledger).toEqual(ledgerOf(whole.replaceAll("\r", "")));
+    },
+  );
+
+  it("makes no string of lines that say nothing", () => {
+    const text = textOf("three-turns");
+    const idle = text.split("\n").filter((line) => /total time|graphs? re/.test(line)).length;
+    expect(idle).toBe(6);
+    expect(ledgerOfBytes(text).strings).toBeLessThanOrEqual(text.split("\n").length - idle);
+  });
+
   it.each(Object.entries(answers))("has the figures of the server's answers: %s", (name, timings) => {
     const read = ledgerOf(textOf(name)).requests.flatMap((request) =>
       request.generatedTokens === undefined

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const follow = (): FollowedLog => new FollowedLog(file, (line) => lines.push(line));
+const follow = (): FollowedLog => new FollowedLog(file, (line) => lines.push(line.text(line.from, line.to)));
 
 describe("a log that is followed", () => {
   it("gives each line once, when it has ended", async () => {
