@@ -2,6 +2,7 @@ import { AgentQuestions } from "./agents/agentQuestions";
 import { Estimates } from "./estimates";
 import type { AppHost } from "./host";
 import { Ladders } from "./ladders";
+import { LiveLedger } from "./logs/liveLedger";
 import { Machine } from "./machine";
 import { PresetCosts } from "./presetCosts";
 import { Servers } from "./servers";
@@ -18,6 +19,7 @@ export class App {
   readonly presetCosts: PresetCosts;
   readonly serverStart: ServerStart;
   readonly agents: AgentQuestions;
+  readonly liveLedger: LiveLedger;
 
   constructor(host: AppHost) {
     this.estimates = new Estimates(host);
@@ -28,6 +30,15 @@ export class App {
     this.ladders = new Ladders(measuring);
     this.presetCosts = new PresetCosts(host);
     this.serverStart = new ServerStart(host);
+    this.liveLedger = new LiveLedger({
+      chosenLog: () => host.settings().serverLog,
+      attachedServer: () => host.attachedServer(),
+      serverUrl: () => {
+        const server = host.shownSituation()?.server;
+        return server?.known === true ? server.value.facts.url : undefined;
+      },
+      trusted: () => host.trusted(),
+    });
     this.agents = new AgentQuestions({
       roots: () => host.workspaceFolders(),
       estimate: (roots, signal) =>

@@ -6,6 +6,8 @@ export interface Settings {
   readonly serverUrl: string;
   /** Which of the server's models, where it has several; empty: the one that is loaded. */
   readonly serverModel: string;
+  /** Path of a log to read requests from; empty: that of the server in use. */
+  readonly serverLog: string;
   /** Empty: PATH. */
   readonly llamaCppFolder: string;
   /** Path or http(s) address of a GGUF; empty: none chosen. */

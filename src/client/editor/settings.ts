@@ -13,6 +13,7 @@ export interface SettingProblem {
 export const settingDefaults = {
   "server.url": "",
   "server.model": "",
+  "server.log": "",
   llamaCppFolder: "",
   model: "",
   modelFolders: [] as readonly string[],
@@ -52,6 +53,7 @@ export function parseSettings(read: (id: string) => unknown): {
   const settings: Settings = {
     serverUrl: get("server.url", serverUrl, defaults["server.url"]),
     serverModel: get("server.model", trimmed, defaults["server.model"]),
+    serverLog: get("server.log", trimmed, defaults["server.log"]),
     llamaCppFolder: get("llamaCppFolder", trimmed, defaults.llamaCppFolder),
     model: get("model", trimmed, defaults.model),
     modelFolders: get("modelFolders", strings, defaults.modelFolders),

@@ -64,7 +64,8 @@ export class ServerStarter implements Disposable {
 
   /** Address of the one that came up last and still runs. */
   get attached(): { readonly url: string; readonly apiKey?: string; readonly logFile: string } | undefined {
-    return Array.from(this.up).at(-1)?.plan;
+    const last = Array.from(this.up).at(-1);
+    return last && { ...last.plan, logFile: absolute(last.plan.logFile, last.request.folder) };
   }
 
   /** The one of that name that is up. */
@@ -210,6 +211,13 @@ function readyText(name: string, url: string, readiness: Readiness): ReturnType<
   if (readiness.kind === "answers") return say`${name} responds at ${url}. ${readiness.error.problem}`;
   const { model, nCtxPerSlot } = readiness.facts;
   return say`${name} is running at ${url}: ${model.id}, ${count(nCtxPerSlot)} token[s] per request.`;
+}
+
+/** A server writes a log of a relative name in the folder it was started in. */
+function absolute(file: string, folder: string | undefined): string {
+  return folder === undefined || /^(?:[\\/]|[A-Za-z]:)/.test(file)
+    ? file
+    : Uri.joinPath(Uri.file(folder), file).fsPath;
 }
 
 /** The folder relative paths of the settings begin in. */

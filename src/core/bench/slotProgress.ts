@@ -5,6 +5,8 @@ import { Wire } from "../wire";
 export interface SlotProgress {
   readonly id: number;
   readonly busy: boolean;
+  /** Tokens one request may hold. */
+  readonly limit?: number;
   /** Differs from one request to the next; absent where the slot never had one. */
   readonly task?: number;
   /** Builds differ: tokens of the whole prompt, or of what is in the cache by now. */
@@ -27,6 +29,7 @@ function readSlot(slot: Wire): SlotProgress {
   return given({
     id: slot.at("id").number(),
     busy: slot.at("is_processing").boolean(),
+    limit: slot.at("n_ctx").ifFits((value) => value.number()),
     task: slot.at("id_task").ifFits((value) => value.number()),
     promptTokens: countAt(slot, "n_prompt_tokens"),
     cached: countAt(slot, "n_prompt_tokens_cache"),

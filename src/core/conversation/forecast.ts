@@ -31,7 +31,7 @@ const mostTurns = 10_000;
 export function forecastOf(ledger: Ledger, curve?: DepthCurve): Forecast | undefined {
   const answered = ledger.requests.filter(
     ({ outcome, promptTokens, generatedTokens }) =>
-      (outcome === "done" || outcome === "cut") &&
+      (outcome === "done" || outcome === "cut" || outcome === "ended") &&
       promptTokens !== undefined &&
       generatedTokens !== undefined,
   );

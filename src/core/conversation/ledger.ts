@@ -25,6 +25,8 @@ export interface LoggedServer {
   /** From 1, by source. */
   readonly start: number;
   readonly limit?: number;
+  /** Stamp of its last line: seconds since the server's start. */
+  readonly lastSeconds?: number;
   readonly facts: LogFacts;
 }
 
@@ -40,12 +42,21 @@ interface Source {
   facts: FactReader;
   loadLines: number;
   loaded: boolean;
+  lastSeconds?: number;
+}
+
+interface FinishedServer {
+  readonly source: string;
+  readonly start: number;
+  readonly limit: number | undefined;
+  readonly lastSeconds: number | undefined;
+  readonly facts: LogFacts;
 }
 
 /** Reads the lines of a log as they come. */
 export class LedgerReader {
   private readonly sources = new Map<string, Source>();
-  private finished: { source: string; start: number; limit: number | undefined; facts: LogFacts }[] = [];
+  private finished: FinishedServer[] = [];
   private requests: RequestRecord[] = [];
   private numbers = 0;
   private conversations = 0;
@@ -82,6 +93,7 @@ export class LedgerReader {
     if (event === undefined) {
       if (line.text === "") return undefined;
       source ??= this.addSource(name);
+      keepStamp(source, line);
       readFacts(source, line);
       return undefined;
     }
@@ -92,6 +104,7 @@ export class LedgerReader {
     }
     source ??= this.addSource(name);
     if (event.kind === "serverStart" && source.ledger.used) source = this.restart(name, source);
+    keepStamp(source, line);
     if (event.kind === "serverStart" || event.kind === "slots") readFacts(source, line);
     return this.keep(source.ledger.read(event, line.seconds));
   }
@@ -113,16 +126,18 @@ export class LedgerReader {
       ),
       servers: [
         ...this.finished,
-        ...[...this.sources].map(([source, { start, ledger, facts }]) => ({
+        ...[...this.sources].map(([source, { start, ledger, lastSeconds, facts }]) => ({
           source,
           start,
           limit: ledger.limit,
+          lastSeconds,
           facts: facts.result(),
         })),
-      ].map(({ source, start, limit, facts }) => ({
+      ].map(({ source, start, limit, lastSeconds, facts }) => ({
         ...(source !== "" && { source }),
         start,
         ...(limit !== undefined && { limit }),
+        ...(lastSeconds !== undefined && { lastSeconds }),
         facts,
       })),
       lines: this.lines,
@@ -149,13 +164,18 @@ export class LedgerReader {
     };
   }
 
-  private restart(name: string, { start, ledger, facts }: Source): Source {
-    this.finished.push({ source: name, start, limit: ledger.limit, facts: facts.result() });
+  private restart(name: string, { start, ledger, lastSeconds, facts }: Source): Source {
+    const { limit } = ledger;
+    this.finished.push({ source: name, start, limit, lastSeconds, facts: facts.result() });
     if (this.finished.length > keptServers) this.finished.shift();
     const source = this.newSource(name, start + 1);
     this.sources.set(name, source);
     return source;
   }
+}
+
+function keepStamp(source: Source, { seconds }: LogLine): void {
+  if (seconds !== undefined) source.lastSeconds = seconds;
 }
 
 /** Model, build and options are told while the model is loaded; what is written later is not looked through for them. */

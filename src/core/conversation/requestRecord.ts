@@ -1,7 +1,10 @@
 import type { CurvePoint } from "../prefill/depthCurve";
 
-/** How a request ended. `running`: the log ends before it does; `failed`: the server gave up on it. */
-export type RequestOutcome = "done" | "cut" | "refused" | "cancelled" | "failed" | "running";
+/**
+ * How a request ended. `running`: the log ends before it does; `failed`: the server gave up on it; `ended`: the source does not
+ * tell how.
+ */
+export type RequestOutcome = "done" | "cut" | "refused" | "cancelled" | "failed" | "running" | "ended";
 
 /** Why a server read again what it had read before. */
 export type RereadKind =

@@ -13,6 +13,9 @@ export interface LivePrefill {
   /** The server does not tell the total: it is taken to be the prompt that was estimated here. */
   readonly assumed: boolean;
   readonly remaining: Prediction;
+  /** Since the prompt was begun, and since the server last told of progress. */
+  readonly elapsedSeconds?: number;
+  readonly quietSeconds?: number;
 }
 
 /** `expected`: tokens of the prompt that was estimated here, for servers that do not tell how long theirs is. */
@@ -35,8 +38,18 @@ export function livePrefill(
   return { processed, total, assumed, remaining };
 }
 
+/** A prompt that takes so long makes people wonder whether the server is still at work. */
+const longSeconds = 20;
+
 /** The line of the panel and the tooltip. */
-export function livePrefillText({ processed, total, assumed, remaining }: LivePrefill): Text {
+export function livePrefillText(live: LivePrefill): Text {
+  const { elapsedSeconds, quietSeconds } = live;
+  const line = progressText(live);
+  if (elapsedSeconds === undefined || quietSeconds === undefined || elapsedSeconds < longSeconds) return line;
+  return say`${line} It has been reading for ${seconds(elapsedSeconds)}, and last reported progress ${seconds(quietSeconds)} ago.`;
+}
+
+function progressText({ processed, total, assumed, remaining }: LivePrefill): Text {
   if (!remaining.known || total === undefined)
     return say`The server is reading a prompt: ${count(processed)} token[s] so far.`;
   const left = say`${seconds(remaining.seconds)} (${seconds(remaining.lowSeconds)} – ${seconds(remaining.highSeconds)})`;

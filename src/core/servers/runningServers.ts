@@ -33,6 +33,8 @@ export interface RunningServer {
   readonly needsKey: boolean;
   /** Where it may answer, the likeliest first. A port that was not named is llama-server's default, which changed. */
   readonly urls: readonly string[];
+  /** What `--log-file` or its variable says: relative to the working folder. */
+  readonly logFile?: string;
 }
 
 /** Default ports of llama-server, newest first. */
@@ -68,6 +70,7 @@ function readServer(listed: ListedProcess): RunningServer | undefined {
   const { options: told, origins, given } = parseArguments(command.arguments, environment);
   const options = { ...listed.config, ...told };
   const model = options.model ?? options.hfRepo ?? options.modelUrl ?? options.dockerRepo;
+  const logFile = given.findLast(({ option }) => option.name === "--log-file")?.value;
   const preset = given.some(
     ({ option }) => /-(default|spec)$/.test(option.name) && option.name !== "--spec-default",
   );
@@ -82,6 +85,7 @@ function readServer(listed: ListedProcess): RunningServer | undefined {
     role: model === undefined && !preset ? "router" : "single",
     needsKey: given.some(({ option }) => option.name === "--api-key" || option.name === "--api-key-file"),
     urls: serverUrls(options),
+    ...(logFile !== undefined && logFile !== "" && { logFile }),
   };
 }
 

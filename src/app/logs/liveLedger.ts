@@ -1,0 +1,123 @@
+import type { LedgerUpdate } from "../../core/conversation/source";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { watchedFile } from "../../node/reading/watchedFile";
+import { findLog, type FoundLog, type LogSourceHost } from "./logSource";
+import { ServerLog } from "./serverLogs";
+
+/** A server writes several lines at once. */
+const settleMs = 150;
+/** Looking for a server's log lists the processes of the machine. */
+const searchMs = 30_000;
+/** Logs that are kept, so that a view that comes back reads only what was written meanwhile. */
+const keptLogs = 4;
+
+/** The requests of the server in use, as its log tells them while it grows. */
+export class LiveLedger {
+  readonly #logs = new Map<string, ServerLog>();
+
+  constructor(private readonly host: LogSourceHost) {}
+
+  /** Tells what the log says now, and again whenever it says more, until it is disposed. Nothing is read before and after. */
+  follow(show: (update: LedgerUpdate) => void): Promise<{ dispose(): void }> {
+    return Promise.resolve(new Following(this.host, (file) => this.#log(file), show));
+  }
+
+  #log(file: string): ServerLog {
+    const log = this.#logs.get(file) ?? new ServerLog(file);
+    this.#logs.delete(file);
+    this.#logs.set(file, log);
+    const [oldest] = this.#logs.keys();
+    if (this.#logs.size > keptLogs && oldest !== undefined) this.#logs.delete(oldest);
+    return log;
+  }
+}
+
+class Following {
+  readonly #ended = new AbortController();
+  #watch: { dispose(): void } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #reading = false;
+  #changed = false;
+  #last: LedgerUpdate = {};
+
+  constructor(
+    private readonly host: LogSourceHost,
+    private readonly logOf: (file: string) => ServerLog,
+    private readonly show: (update: LedgerUpdate) => void,
+  ) {
+    void this.#search();
+  }
+
+  dispose(): void {
+    this.#ended.abort();
+    clearTimeout(this.#timer);
+    this.#watch?.dispose();
+  }
+
+  async #search(): Promise<void> {
+    const found = await findLog(this.host, this.#ended.signal).catch(() => undefined);
+    if (this.#ended.signal.aborted) return;
+    if (found === undefined) {
+      this.#tell({});
+      this.#later(searchMs, () => void this.#search());
+      return;
+    }
+    // before it is read: what is written meanwhile is read once more
+    this.#watch = watchedFile(found.file, () => this.#noticed(found));
+    await this.#read(found);
+  }
+
+  #noticed(found: FoundLog): void {
+    if (this.#reading || this.#timer !== undefined) this.#changed = true;
+    else this.#later(settleMs, () => void this.#read(found));
+  }
+
+  async #read(found: FoundLog): Promise<void> {
+    const { source, file } = found;
+    this.#reading = true;
+    this.#changed = false;
+    try {
+      const { ledger, startedAt } = await this.logOf(file).read(this.#ended.signal);
+      this.#tell({ source, ledger, startedAt });
+    } catch (error) {
+      if (this.#ended.signal.aborted) return;
+      const { problem, remedy } =
+        error instanceof UserError
+          ? error
+          : { problem: say`${source.file} cannot be read.`, remedy: say`Specify an existing log.` };
+      const { problem: _, ...before } = this.#last;
+      this.#tell({ ...before, source, problem: { problem, remedy } });
+      // its server may be gone, or have another log now
+      if (source.kind === "commandLine") {
+        this.#watch?.dispose();
+        this.#later(searchMs / 10, () => void this.#search());
+        return;
+      }
+    } finally {
+      this.#reading = false;
+    }
+    if (this.#isBehind) this.#later(settleMs, () => void this.#read(found));
+  }
+
+  /** It was written to while it was read. */
+  get #isBehind(): boolean {
+    return this.#changed;
+  }
+
+  #later(ms: number, work: () => void): void {
+    clearTimeout(this.#timer);
+    if (this.#ended.signal.aborted) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      work();
+    }, ms);
+    this.#timer.unref();
+  }
+
+  #tell(update: LedgerUpdate): void {
+    if (this.#ended.signal.aborted) return;
+    this.#last = update;
+    this.show(update);
+  }
+}
