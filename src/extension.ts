@@ -9,6 +9,7 @@ import { SettingsStore } from "./client/editor/settingsStore";
 import { editorHost } from "./client/editorHost";
 import { registerAgentTools } from "./client/estimate/agentToolsInEditor";
 import { ActiveEditorTokens } from "./client/estimate/editorTokens";
+import { startConversation } from "./client/conversation/startConversation";
 import { Gauge } from "./client/estimate/gauge";
 import { keepUpToDate } from "./client/estimate/keepUpToDate";
 import { RememberedRequest } from "./client/estimate/rememberedRequest";
@@ -55,7 +56,11 @@ export function activate(context: ExtensionContext): void {
   store.add(new TokenTreeView(gauge));
   store.add(startLadders({ gauge, panel, log, ladders: useCases((its) => its.ladders) }));
   const speed = useCases((its) => its.speed);
-  const { probes } = store.add(startSpeed({ gauge, panel, log, speed, estimates }));
+  const measuring = store.add(startSpeed({ gauge, panel, log, speed, estimates }));
+  const { probes, measurements, watch: serverWatch } = measuring;
+  const liveLedger = useCases((its) => its.liveLedger);
+  const surroundings = { gauge, panel, settings, starter, log, speed };
+  store.add(startConversation({ ...surroundings, measurements, serverWatch, liveLedger }));
   const presetCosts = useCases((its) => its.presetCosts);
   const presets = store.add(startLanguageClient(context.extensionUri, log, presetCosts));
 

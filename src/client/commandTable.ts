@@ -7,6 +7,7 @@ import { isSectionCommand } from "../core/protocol/serverRequests";
 import { say } from "../core/text";
 import { UserError } from "../core/userError";
 import { askForApiKey } from "./servers/apiKeyPrompt";
+import type { ConversationCommandId } from "./conversation/startConversation";
 import type { CommandTable } from "./editor/commands";
 import { runDepthProbe } from "./speed/depthProbe";
 import { diagnostics } from "./editor/diagnostics";
@@ -59,7 +60,9 @@ export interface CommandParts {
 }
 
 /** What each command does. */
-export function commandTable(parts: CommandParts): Omit<CommandTable, LadderCommandId | SpeedCommandId> {
+export function commandTable(
+  parts: CommandParts,
+): Omit<CommandTable, LadderCommandId | SpeedCommandId | ConversationCommandId> {
   const { gauge, panel, settings, keys, starter, log, estimates, servers, machine, probes } = parts;
 
   async function estimate(request: EstimateRequest | undefined): Promise<unknown> {

@@ -54,7 +54,7 @@ function plain(text: string): Shown {
 const wordJoiner = "\u2060";
 
 /** Icons of our own in front of a text. */
-export type CodiconName = "dashboard" | "error" | "loading~spin" | "warning";
+export type CodiconName = "comment-discussion" | "dashboard" | "error" | "loading~spin" | "warning";
 
 export const codicon = (name: CodiconName): Shown => `$(${name})` as Shown;
 

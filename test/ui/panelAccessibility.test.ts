@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { conversationOfLog } from "../support/sampleConversation";
 import { sampleStateNames, sampleStates } from "../support/sampleStates";
 import { violations } from "./support/axe";
 import { panelPages } from "./support/panelPage";
@@ -59,6 +60,10 @@ describe("the panel's page by WCAG 2.2 AA", () => {
     const panel = await open({ trusted: name !== "failed" });
     const { page } = panel;
     await panel.show(sampleStates[name]());
+    if (name === "fits" || name === "idle") {
+      const shown = conversationOfLog("two-agents-no-cache-ram");
+      await panel.send({ type: "conversation", conversation: { shown } });
+    }
     for (const view of ["pictures", "tables"]) {
       if (view === "tables") {
         for (const button of await page.getByRole("button", { name: "Table" }).all()) await button.click();

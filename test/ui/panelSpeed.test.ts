@@ -3,6 +3,10 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { noSpeed, type SpeedState } from "../../src/core/report/speedState";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
+import { planned } from "../../src/client/conversation/conversationPart";
+import { noConversation, type ShownConversation } from "../../src/core/conversation/shownConversation";
+import { say } from "../../src/core/text";
+import { conversationOfLog } from "../support/sampleConversation";
 import { sampleReport } from "../support/sampleReports";
 import {
   beyondProbe,
@@ -149,6 +153,130 @@ describe("measured speed on the panel's page", () => {
       await wait.getByText(/^Unknown beyond /).waitFor();
       await wait.getByText("Run depth probe").click();
       expect((await panel.sent()).at(-1)).toEqual({ type: "command", command: "runDepthProbe" });
+    });
+  });
+});
+
+describe("the conversation on the panel's page", () => {
+  async function withConversation(
+    shown: ShownConversation,
+    use: (panel: PanelPage) => Promise<void>,
+    language: "en" | "ja" = "en",
+  ): Promise<void> {
+    const panel = await open({ language });
+    await panel.show({ status: "ready", report: measuredReport(), stale: false });
+    await panel.send({ type: "conversation", conversation: { shown } });
+    await use(panel);
+  }
+
+  it.each(["en", "ja"] as const)("is drawn in %s, and at 320 pixels", async (language) => {
+    const folder = path.join(screenshotFolder, "panel");
+    await mkdir(folder, { recursive: true });
+    const states: readonly (readonly [string, ShownConversation])[] = [
+      ["none", noConversation],
+      ["turns", conversationOfLog("chat-plain")],
+      ["causes", conversationOfLog("two-agents-no-cache-ram")],
+      ["refused", conversationOfLog("three-turns", "task 43 | stop processing")],
+      ["reading", conversationOfLog("long-prompts", "progress = 0.68")],
+      [
+        "unreadable",
+        { ...noConversation, problem: { problem: say`It is gone.`, remedy: say`Bring it back.` } },
+      ],
+    ];
+    await withConversation(
+      noConversation,
+      async (panel) => {
+        const { page } = panel;
+        for (const [name, shown] of states) {
+          await panel.send({ type: "conversation", conversation: { shown } });
+          for (const view of [/^(Picture|図)$/, /^(Table|表)$/]) {
+            const choice = page.locator("#conversation .switch button").filter({ hasText: view });
+            if ((await choice.count()) > 0) await choice.click();
+            await panel.drawn();
+            await expect
+              .poll(() => page.locator("#conversation").innerText())
+              .not.toMatch(/\{\d\}|undefined|NaN|\[object/);
+            const file = `conversation-${name}-${view.source.includes("Table") ? "table" : "picture"}-${language}.png`;
+            await page.locator("#conversation").screenshot({ path: path.join(folder, file) });
+          }
+          await page.setViewportSize({ width: 320, height: 700 });
+          await expect
+            .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+            .toBeLessThanOrEqual(320);
+          await page.setViewportSize({ width: 1000, height: 900 });
+        }
+      },
+      language,
+    );
+  });
+
+  it("says how full it is, why prompts were read again, and has the log's figures in its table", async () => {
+    await withConversation(conversationOfLog("two-agents-no-cache-ram"), async ({ page }) => {
+      const card = page.getByRole("region", { name: "Conversation" });
+      await expect
+        .poll(() => card.locator(".answer").first().innerText())
+        .toMatch(/^Turn 3: [\d,]+ of 8,192\./);
+      await card.getByText("Another conversation had taken the slot, and no copy was kept.").waitFor();
+      await card.getByText(/^4 times, [\d,]+ tokens read again in ≈ /).waitFor();
+      await card.getByText(/-np\), or with --cache-ram/).waitFor();
+      await card.getByRole("button", { name: "Table" }).click();
+      const rows = card.getByRole("table", { name: "Requests" }).getByRole("row");
+      await expect.poll(() => rows.count()).toBe(7);
+    });
+  });
+
+  it("moves with the prompt that is read", async () => {
+    await withConversation(conversationOfLog("long-prompts", "progress = 0.68"), async (panel) => {
+      const card = panel.page.getByRole("region", { name: "Conversation" });
+      const bar = card.getByRole("progressbar");
+      await expect.poll(() => bar.getAttribute("value")).toBe("6144");
+      const height = (): Promise<number> =>
+        card.locator(".request.running rect.part").evaluate((rect) => Number(rect.getAttribute("height")));
+      const before = await height();
+      const shown = conversationOfLog("long-prompts", "progress = 0.91");
+      await panel.send({ type: "conversation", conversation: { shown } });
+      await expect.poll(() => bar.getAttribute("value")).toBe("8192");
+      expect((await height()) / before).toBeCloseTo(8192 / 6144, 2);
+    });
+  });
+
+  it("plans what the form says, by keyboard", async () => {
+    await withConversation(noConversation, async (panel) => {
+      const card = panel.page.getByRole("region", { name: "Conversation" });
+      await card.getByText("Plan a conversation").click();
+      const turns = card.getByLabel("Turns", { exact: true });
+      await turns.fill("3");
+      await turns.press("Enter");
+      const input = { systemTokens: 12_000, turnTokens: 1800, answerTokens: 600, turns: 3 };
+      await expect.poll(async () => (await panel.sent()).at(-1)).toEqual({ type: "planConversation", input });
+      await panel.send({
+        type: "conversation",
+        conversation: { shown: noConversation, plan: planned(input, undefined) },
+      });
+      await card.getByText(/nothing has been estimated with a known model yet/).waitFor();
+      await panel.send({
+        type: "conversation",
+        conversation: {
+          shown: noConversation,
+          plan: {
+            ...{ known: true, input },
+            plan: {
+              ...{ nCtxPerSlot: 16_384, refusedAtTurn: 3 },
+              turns: [
+                {
+                  turn: 1,
+                  promptTokens: 13_800,
+                  cachedTokens: 0,
+                  readTokens: 13_800,
+                  accepted: true,
+                  answerTokens: 600,
+                },
+              ],
+            },
+          },
+        },
+      });
+      await card.getByText("Turn 3 is refused: the context holds 16,384.").waitFor();
     });
   });
 });

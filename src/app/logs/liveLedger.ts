@@ -8,7 +8,9 @@ import { ServerLog } from "./serverLogs";
 /** A server writes several lines at once. */
 const settleMs = 150;
 /** Looking for a server's log lists the processes of the machine. */
-const searchMs = 30_000;
+const searchMs = 120_000;
+/** A server that was restarted may write another one. */
+const searchAgainMs = 5000;
 /** Logs that are kept, so that a view that comes back reads only what was written meanwhile. */
 const keptLogs = 4;
 
@@ -91,7 +93,7 @@ class Following {
       // its server may be gone, or have another log now
       if (source.kind === "commandLine") {
         this.#watch?.dispose();
-        this.#later(searchMs / 10, () => void this.#search());
+        this.#later(searchAgainMs, () => void this.#search());
         return;
       }
     } finally {

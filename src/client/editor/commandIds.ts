@@ -12,6 +12,8 @@ export const commandIds = [
   "llamaGauge.chooseServer",
   "llamaGauge.chooseModel",
   "llamaGauge.setApiKey",
+  "llamaGauge.showConversation",
+  "llamaGauge.chooseServerLog",
   "llamaGauge.startServer",
   "llamaGauge.runDepthProbe",
   "llamaGauge.cancelMeasurement",

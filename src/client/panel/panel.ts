@@ -13,7 +13,7 @@ import type { TokenCount } from "../../core/tokens/tokenCount";
 import { isAbort } from "../editor/cancellation";
 import type { CommandId } from "../editor/commandIds";
 import type { Gauge } from "../estimate/gauge";
-import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import { reportingErrors } from "../editor/notify";
 import type { ServerStarter } from "../servers/serverStarter";
 import { panelHtml } from "./panelHtml";
@@ -40,6 +40,10 @@ export class GaugePanel implements Disposable {
   private readonly parts: PanelPart[] = [];
   private readonly whatIf: WhatIfPanel;
   private readonly live: LivePanel;
+  private readonly seen = this.store.add(new Emitter<void>());
+
+  /** Fires when the panel comes into view and when it goes. */
+  readonly onDidChangeVisibility = this.seen.event;
 
   constructor(
     private readonly extensionUri: Uri,
@@ -108,12 +112,14 @@ export class GaugePanel implements Disposable {
       panel.onDidChangeViewState(() => {
         this.pageReady &&= panel.visible;
         this.updateLive();
+        this.seen.fire();
       }),
     );
     panel.onDidDispose(() => {
       store.dispose();
       if (this.shown === shown) this.shown = undefined;
       this.updateLive();
+      this.seen.fire();
     });
     webview.html = panelHtml(
       {
@@ -153,6 +159,9 @@ export class GaugePanel implements Disposable {
       case "whatIfAction":
       case "contextTable":
         void reportingErrors("What if", this.log, () => this.whatIf.receive(action));
+        return;
+      case "planConversation":
+        for (const part of this.parts) part.receive?.(action);
         return;
       case "packOrder":
         void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);

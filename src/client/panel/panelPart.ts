@@ -1,4 +1,4 @@
-import type { ToPanel } from "../../core/protocol/panelMessages";
+import type { FromPanel, ToPanel } from "../../core/protocol/panelMessages";
 import type { Disposable } from "../editor/lifecycle";
 
 /** Something that has its place on the panel's page, and of which the panel knows nothing else. */
@@ -9,4 +9,6 @@ export interface PanelPart {
   readonly onDidChange: (listener: () => void) => Disposable;
   /** A page is there: what is only read to be shown may be read now. */
   pageOpened(): Promise<void>;
+  /** Something was done on the page that only a part knows what to do with. */
+  receive?(action: FromPanel): void;
 }

@@ -25,6 +25,12 @@ export interface ServerWatchParts {
   readonly now: () => number;
 }
 
+/** Who sees what the server was seen to do; while it knows more from a log, the server is left alone. */
+export interface LogReader {
+  readonly hasLog: boolean;
+  looked(activity: ServerActivity): void;
+}
+
 const busyMs = 1000;
 const idleMs = 3000;
 /** After an estimate, or after the last prompt that was seen, somebody may be about to send something. */
@@ -47,10 +53,15 @@ export class ServerWatch implements Disposable {
   /** Counters of the last look at an idle server, and what was seen of prompts since. */
   private idle: PromptCounters | undefined;
   private pending: RequestTiming[] = [];
+  private log: LogReader | undefined;
 
   constructor(private readonly parts: ServerWatchParts) {
     this.store.add(onNewReport(parts.gauge, (report) => this.estimated(report)));
     this.store.add({ dispose: () => this.stop() });
+  }
+
+  lookedBy(log: LogReader): void {
+    this.log = log;
   }
 
   /** Somebody looks again. */
@@ -100,6 +111,11 @@ export class ServerWatch implements Disposable {
       this.schedule(idleMs);
       return;
     }
+    if (isSeen() && this.log?.hasLog === true) {
+      this.forget();
+      this.schedule(idleMs);
+      return;
+    }
     if (!isSeen() || now() > this.until) {
       measurements.live(undefined);
       return;
@@ -117,7 +133,11 @@ export class ServerWatch implements Disposable {
         return;
       }
       if (asksCounters) this.counts = found.counters !== undefined;
-      this.take(found, found.slots);
+      // a log was found meanwhile: it says more
+      if (this.log?.hasLog !== true) {
+        this.log?.looked(found);
+        this.take(found, found.slots);
+      }
       this.schedule(this.busy ? busyMs : idleMs);
     } catch {
       measurements.live(undefined);

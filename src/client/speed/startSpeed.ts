@@ -33,6 +33,8 @@ export interface SpeedParts {
 export function startSpeed(parts: SpeedParts): Disposable & {
   /** The probes, shown among the measurements while they run. */
   readonly probes: Probes;
+  readonly measurements: SpeedMeasurements;
+  readonly watch: ServerWatch;
 } {
   const store = new DisposableStore();
   const { gauge, panel, log, speed, estimates } = parts;
@@ -60,6 +62,8 @@ export function startSpeed(parts: SpeedParts): Disposable & {
     gauge.request === undefined ? undefined : gauge.estimate(gauge.request);
   store.add(registerCommands(speedCommands({ measurements, panel, speed, repeat }), log));
   return {
+    measurements,
+    watch,
     probes: {
       probe: shownWhileMeasuring(measurements, (callbacks, signal) => estimates.probe(callbacks, signal)),
       probeOf: (target) =>

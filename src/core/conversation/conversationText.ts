@@ -17,6 +17,9 @@ export function sourceText(source: ConversationSource): Text {
   }
 }
 
+/** Less is nothing to wait for; seconds. */
+const leastWait = 0.1;
+
 /** What a conversation holds, and how it goes on: one sentence each. */
 export function forecastTexts({ turns, fillTokens, limit, turnsLeft, nextWait }: Forecast): Text[] {
   const fill =
@@ -26,7 +29,7 @@ export function forecastTexts({ turns, fillTokens, limit, turnsLeft, nextWait }:
   return [
     fill,
     ...(turnsLeft === undefined ? [] : [turnsLeftText(turnsLeft)]),
-    ...(nextWait?.known === true && turnsLeft?.middle !== 0
+    ...(nextWait?.known === true && nextWait.highSeconds >= leastWait && turnsLeft?.middle !== 0
       ? [
           say`Turn ${count(turns + 1)} will wait ≈ ${seconds(nextWait.seconds)} (${seconds(nextWait.lowSeconds)} – ${seconds(nextWait.highSeconds)}).`,
         ]

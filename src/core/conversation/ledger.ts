@@ -27,6 +27,8 @@ export interface LoggedServer {
   readonly limit?: number;
   /** Stamp of its last line: seconds since the server's start. */
   readonly lastSeconds?: number;
+  /** Its stamps jump back and forth: several servers write into this log at once, and nothing tells their lines apart. */
+  readonly mixed?: true;
   readonly facts: LogFacts;
 }
 
@@ -36,6 +38,11 @@ const keptServers = 64;
 /** A load writes some hundred lines, with `-lv 5` thousands. */
 const mostLoadLines = 20_000;
 
+/** Threads of one server write their lines a little out of order. */
+const jumpSeconds = 1;
+/** One jump back is a start that was not worded as one. */
+const mixedJumps = 3;
+
 interface Source {
   start: number;
   ledger: ServerLedger;
@@ -43,6 +50,8 @@ interface Source {
   loadLines: number;
   loaded: boolean;
   lastSeconds?: number;
+  /** How often a stamp was older than the one before. */
+  backwards: number;
 }
 
 interface FinishedServer {
@@ -50,6 +59,7 @@ interface FinishedServer {
   readonly start: number;
   readonly limit: number | undefined;
   readonly lastSeconds: number | undefined;
+  readonly mixed: boolean;
   readonly facts: LogFacts;
 }
 
@@ -126,18 +136,20 @@ export class LedgerReader {
       ),
       servers: [
         ...this.finished,
-        ...[...this.sources].map(([source, { start, ledger, lastSeconds, facts }]) => ({
+        ...[...this.sources].map(([source, { start, ledger, lastSeconds, backwards, facts }]) => ({
           source,
           start,
           limit: ledger.limit,
           lastSeconds,
+          mixed: backwards >= mixedJumps,
           facts: facts.result(),
         })),
-      ].map(({ source, start, limit, lastSeconds, facts }) => ({
+      ].map(({ source, start, limit, lastSeconds, mixed, facts }) => ({
         ...(source !== "" && { source }),
         start,
         ...(limit !== undefined && { limit }),
         ...(lastSeconds !== undefined && { lastSeconds }),
+        ...(mixed && { mixed }),
         facts,
       })),
       lines: this.lines,
@@ -161,12 +173,14 @@ export class LedgerReader {
       facts: new FactReader(),
       loadLines: 0,
       loaded: false,
+      backwards: 0,
     };
   }
 
-  private restart(name: string, { start, ledger, lastSeconds, facts }: Source): Source {
+  private restart(name: string, { start, ledger, lastSeconds, backwards, facts }: Source): Source {
     const { limit } = ledger;
-    this.finished.push({ source: name, start, limit, lastSeconds, facts: facts.result() });
+    const mixed = backwards >= mixedJumps;
+    this.finished.push({ source: name, start, limit, lastSeconds, mixed, facts: facts.result() });
     if (this.finished.length > keptServers) this.finished.shift();
     const source = this.newSource(name, start + 1);
     this.sources.set(name, source);
@@ -175,7 +189,9 @@ export class LedgerReader {
 }
 
 function keepStamp(source: Source, { seconds }: LogLine): void {
-  if (seconds !== undefined) source.lastSeconds = seconds;
+  if (seconds === undefined) return;
+  if (source.lastSeconds !== undefined && seconds < source.lastSeconds - jumpSeconds) source.backwards++;
+  source.lastSeconds = seconds;
 }
 
 /** Model, build and options are told while the model is loaded; what is written later is not looked through for them. */

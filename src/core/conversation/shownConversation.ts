@@ -25,6 +25,8 @@ export interface ShownProgram {
   readonly running: readonly ShownRunning[];
   readonly limit?: number;
   readonly forecast?: Forecast;
+  /** Several servers write into the log at once, and nothing tells their lines apart. */
+  readonly mixed?: true;
   /** What was read again, by cause, of all requests that are kept; the dearest first. */
   readonly causes: readonly CauseCost[];
 }
@@ -115,6 +117,7 @@ function programOf(
     }),
     ...(limit !== undefined && { limit }),
     ...(forecast !== undefined && { forecast }),
+    ...(server?.mixed === true && { mixed: true }),
     causes: causeCosts(ledger.requests),
   };
 }

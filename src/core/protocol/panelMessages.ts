@@ -2,6 +2,7 @@ import { reportOf, type EstimateProgress, type Failure, type GaugeState } from "
 import type { GaugeReport } from "../report/gaugeReport";
 import type { SpeedState } from "../report/speedState";
 import type { LadderState } from "../ladder/report/shownLadder";
+import { planInput, type ConversationState, type PlanInput } from "./conversationMessages";
 import { savedFile, type SavedFile } from "./savedFiles";
 import { whatIfFromPanel, type WhatIfFromPanel, type WhatIfToPanel } from "./whatIfMessages";
 import { packOrders, type PackOrder } from "../tokens/packOrder";
@@ -18,6 +19,7 @@ export type ToPanel =
   | { readonly type: "state"; readonly state: PanelState }
   | { readonly type: "ladder"; readonly ladder: LadderState }
   | { readonly type: "speed"; readonly speed: SpeedState }
+  | { readonly type: "conversation"; readonly conversation: ConversationState }
   | { readonly type: "reveal"; readonly section: PanelSection }
   | WhatIfToPanel;
 
@@ -29,7 +31,7 @@ export interface PageFacts {
   readonly trusted: boolean;
 }
 
-export type PanelSection = "room" | "memory" | "wait" | "measured" | "ladder";
+export type PanelSection = "room" | "memory" | "wait" | "measured" | "ladder" | "conversation";
 
 /** `GaugeState` with the report left out; `revision` names it. */
 export type PanelState =
@@ -47,6 +49,7 @@ export type FromPanel =
   /** Files go out of the prompt, or in again. */
   | { readonly type: "leaveOut"; readonly paths: readonly string[]; readonly out: boolean }
   | { readonly type: "packOrder"; readonly order: PackOrder }
+  | { readonly type: "planConversation"; readonly input: PlanInput }
   /** A picture or a table goes to a file; `name` is the file's, without extension. */
   | { readonly type: "save"; readonly name: string; readonly files: readonly SavedFile[] };
 
@@ -76,6 +79,7 @@ const panelCommands = [
   "importMeasurements",
   "exportHistory",
   "cancelMeasurement",
+  "chooseServerLog",
 ] as const;
 
 export type PanelCommand = (typeof panelCommands)[number];
@@ -113,6 +117,10 @@ export function fromPanel(message: unknown): FromPanel | undefined {
   if (message.type === "packOrder" && "order" in message) {
     const order = packOrders.find((known) => known === message.order);
     return order && { type: "packOrder", order };
+  }
+  if (message.type === "planConversation" && "input" in message) {
+    const input = planInput(message.input);
+    return input && { type: "planConversation", input };
   }
   if (message.type === "save" && "name" in message && "files" in message) {
     const { name } = message;

@@ -4,6 +4,7 @@ import type { GaugeReport } from "../report/gaugeReport";
 import type { GaugeState } from "../report/gaugeState";
 import type { ContextTable } from "../memory/budget/contextTable";
 import type { LiveMemory } from "../memory/devices/liveMemory";
+import { noConversationState, type ConversationState } from "./conversationMessages";
 import type { PageFacts, PanelState, ToPanel } from "./panelMessages";
 import type { OfferedPrescriptions, WhatIfAnswer } from "./whatIfMessages";
 
@@ -16,6 +17,8 @@ export interface PanelModel {
   readonly ladder: LadderState;
   /** What is measured, and what was. */
   readonly speed: SpeedState;
+  /** What the server in use is asked, by anybody. */
+  readonly conversation: ConversationState;
   /** The report with a change tried on it; absent while nothing is. */
   readonly whatIf?: Omit<WhatIfAnswer, "report"> & { readonly report: GaugeReport };
   readonly contextTable?: ContextTable;
@@ -29,6 +32,7 @@ export const emptyModel: PanelModel = {
   state: { status: "idle" },
   ladder: { status: "none" },
   speed: noSpeed,
+  conversation: noConversationState,
 };
 
 /** The model after a message. A report kept from before a reload stays on show, as stale, until a new one arrives. */
@@ -65,6 +69,8 @@ export function applyMessage(model: PanelModel, message: ToPanel): PanelModel {
       return { ...model, ladder: message.ladder };
     case "speed":
       return { ...model, speed: message.speed };
+    case "conversation":
+      return { ...model, conversation: message.conversation };
     case "reveal":
       return model;
   }

@@ -2,6 +2,7 @@ import { html, type TemplateResult } from "lit";
 import { reportOf } from "../../core/report/gaugeState";
 import { busyPage, idlePage } from "./idlePage";
 import { idleLadder, ladderCard } from "../cards/ladderCard";
+import { conversationCard, idleConversation } from "../cards/conversationCard";
 import { memoryCard } from "../cards/memoryCard";
 import { measuredCard } from "../cards/measuredCard";
 import { notices } from "../cards/notices";
@@ -21,12 +22,12 @@ export function page(view: View): TemplateResult {
       report === undefined
         ? view.model.state.status === "counting"
           ? busyPage(view)
-          : html`${idlePage(view)} ${idleLadder(view)}`
+          : html`${idlePage(view)} ${idleConversation(view)} ${idleLadder(view)}`
         : html`${verdictHeader(view, report)} ${prescriptionList(view)}
             <div class="cards">
               ${roomCard(view, report)} ${memoryCard(view, report, view.ui.width)}
-              ${waitCard(view, report, view.ui.width)} ${measuredCard(view, report, view.ui.width)}
-              ${ladderCard(view, report, view.ui.width)}
+              ${waitCard(view, report, view.ui.width)} ${conversationCard(view, view.ui.width)}
+              ${measuredCard(view, report, view.ui.width)} ${ladderCard(view, report, view.ui.width)}
             </div>`
     }
   </main>`;

@@ -1,4 +1,5 @@
 import type { LaunchChange } from "../../core/launch/launchChange";
+import { firstPlan, type PlanInput } from "../../core/protocol/conversationMessages";
 import type { FromPanel, PanelSection } from "../../core/protocol/panelMessages";
 import type { PanelModel } from "../../core/protocol/panelModel";
 import type { Words } from "./words";
@@ -12,6 +13,10 @@ export interface Ui extends Readonly<Record<CardId, "picture" | "table">> {
   /** Launch options that are tried; the extension answers what they would mean. */
   readonly whatIf: LaunchChange;
   readonly contextTable: boolean;
+  /** A conversation to plan, as it stands in the form. */
+  readonly plan: PlanInput;
+  /** Of several servers that share a log, the one that is shown; absent: the one that worked last. */
+  readonly program?: string;
   /** Width the pictures may take, in CSS pixels. */
   readonly width: number;
 }
@@ -22,9 +27,11 @@ export const firstUi: Ui = {
   wait: "picture",
   measured: "picture",
   ladder: "picture",
+  conversation: "picture",
   allFiles: false,
   whatIf: {},
   contextTable: false,
+  plan: firstPlan,
   width: 1100,
 };
 

@@ -92,7 +92,7 @@ describe("an answer of /slots", () => {
 
   it("of a slot that never worked has no task", () => {
     expect(readSlotProgress([{ id: 0, n_ctx: 4096, is_processing: false }])).toEqual([
-      { id: 0, busy: false, promptTokens: 0, cached: 0, processed: 0, generated: 0 },
+      { id: 0, busy: false, limit: 4096, promptTokens: 0, cached: 0, processed: 0, generated: 0 },
     ]);
   });
 });

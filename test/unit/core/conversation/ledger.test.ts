@@ -82,6 +82,19 @@ describe("the ledger of a log", () => {
     expect(requests[2]).not.toHaveProperty("cachedTokens");
   });
 
+  it("tells lines of two servers that write at once, and only those", () => {
+    const line = (seconds: number, task: number): string =>
+      `0.0${seconds}.000.000 I slot launch_slot_: id  0 | task ${task} | processing task, is_child = 0`;
+    const two = [5, 1, 6, 2, 7, 3, 8, 4].map((at, task) => line(at, task)).join("\n");
+    expect(ledgerOf(two).servers).toMatchObject([{ mixed: true }]);
+    // a start in words nobody knows
+    expect(ledgerOf([5, 6, 1, 2].map((at, task) => line(at, task)).join("\n")).servers[0]).not.toHaveProperty(
+      "mixed",
+    );
+    for (const name of ["three-agents-two-slots", "two-prompts-at-once", "slot-busy"])
+      expect(ledgerOf(textOf(name)).servers.every(({ mixed }) => mixed === undefined)).toBe(true);
+  });
+
   it("leaves out what a cancelled request never told", () => {
     const cancelled = ledgerOf(textOf("cancelled")).requests.filter(({ outcome }) => outcome === "cancelled");
     expect(cancelled).toHaveLength(2);
