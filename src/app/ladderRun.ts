@@ -11,11 +11,13 @@ import {
   type LadderStep,
 } from "../core/ladder/score/record";
 import { chainOf, isDone, type PlannedStep } from "../core/ladder/score/steps";
+import { endsAtBase } from "../core/ladder/score/recallWindow";
 import type { DepthCurve } from "../core/prefill/depthCurve";
 import type { PrefillProgress } from "../core/prefill/liveEta";
 import { count, say, type Text } from "../core/text";
 import { UserError } from "../core/userError";
 import { fillerOf, type FillerSource } from "../node/ladder/ladderFiller";
+import { conditionsOf } from "../node/ladder/ladderConditions";
 import { LadderServer } from "../node/ladder/ladderServer";
 import { findServerProcess, machineOf, setupOf, type ServerProcess } from "../node/ladder/ladderSetup";
 import { runStep } from "../node/ladder/ladderStep";
@@ -123,9 +125,12 @@ class LadderRun {
       steps: this.#steps,
       warnings: this.#warnings,
     });
-    if (left === 0) return recordOf(begins);
+    if (left === 0 || endsAtBase(recordOf(begins))) return recordOf(begins);
     this.#refuseBusy(facts);
-    const frame = await this.#server.frame(plan.thinking, this.signal);
+    const frame =
+      plan.canaries.question === "line"
+        ? { prefix: "", suffix: "" }
+        : await this.#server.frame(plan.thinking, this.signal);
     const tokenizer = this.#http.tokenizer(facts);
     const filler = await this.#inTime(() =>
       fillerOf(
@@ -136,7 +141,8 @@ class LadderRun {
       ),
     );
     this.#refuseOtherFiller(stored?.header, filler);
-    const header = { ...begins, ...(filler.hash !== undefined && { fillerHash: filler.hash }) };
+    const conditions = await conditionsOf(facts, found, this.signal);
+    const header = { ...begins, conditions, ...(filler.hash !== undefined && { fillerHash: filler.hash }) };
     const record = recordOf(header);
     if (filler.leftOut > 0) {
       this.#warnings.push(
@@ -163,7 +169,7 @@ class LadderRun {
         this.#steps.push(result);
         await this.#store?.append(result);
         this.request.onStep?.(result);
-        if (result.failure !== undefined) return record;
+        if (result.failure !== undefined || endsAtBase(record)) return record;
       }
     }
     return record;

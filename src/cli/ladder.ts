@@ -20,7 +20,7 @@ import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import type { CliCommand, CliContext } from "./command";
 import { countingTokenizer } from "./count";
-import { historyOf, openCaches, withHistory, type HistoryFlags } from "./kept";
+import { historyOf, openCaches, version, withHistory, type HistoryFlags } from "./kept";
 import { givenLaunch, namedServer, serverAccess } from "./launch";
 import { endProgress, exitCode, printError, printJson, printLines, printProgress } from "./output";
 import { storedLadder } from "./compareLadders";
@@ -115,7 +115,7 @@ async function run(flags: LadderFlags, file: string, context: CliContext): Promi
       ...(flags.out !== undefined && { out: flags.out }),
       ...(curve !== undefined && { curve }),
       ...(flags.log !== undefined && { logFile: flags.log }),
-      tool: "llama-gauge",
+      tool: `Llama Gauge ${version}`,
       now: Date.now,
       onCost: (cost, left) => {
         printError(formatText(cost.sentence));

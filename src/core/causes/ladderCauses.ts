@@ -1,6 +1,6 @@
 import { count, percent, say, seconds, type Text } from "../text";
 import { catalogue } from "./cause";
-import { longerAnswer, smallerWindow } from "./remedies";
+import { easierQuestion, longerAnswer, smallerWindow, type EasierKind } from "./remedies";
 
 const template = say`Check that the chat template and the sampling are the ones the model recommends.`;
 const betterModel = say`Try a larger model or a finer quantisation of the weights, and nothing else.`;
@@ -46,14 +46,19 @@ export const ladderCauses = catalogue({
       change: "load",
       remedies: [say`Stop all other load and repeat with more repetitions.`, lowerTarget(verified)],
     }) as const,
-  modelWeak: (base?: { readonly recalled: number; readonly tokens: number }) =>
+  modelWeak: (base?: {
+    readonly recalled: number;
+    readonly tokens: number;
+    /** Than the question that was asked. */
+    readonly easier: EasierKind | undefined;
+  }) =>
     ({
       sentence:
         base === undefined
           ? say`The model recalls little of a short prompt already: the cause is not the length.`
-          : say`The model recalls only ${percent(100 * base.recalled)} at ${count(base.tokens)} token[s] already: the cause is not the length.`,
+          : say`The model recalls only ${percent(100 * base.recalled)} at ${count(base.tokens)} token[s] already: the cause is not the length. It is too weak for this kind of question, so there is no window.`,
       change: "weights",
-      remedies: [template, betterModel],
+      remedies: [...easierQuestion(base?.easier), template, betterModel],
     }) as const,
   modelForgets: () =>
     ({
@@ -130,13 +135,13 @@ export const ladderCauses = catalogue({
     ({
       sentence: say`A run at the target length has no recall result: ${words}`,
       change: "plan",
-      remedies: [
-        what === "promptTruncated"
-          ? say`Turn context shift off and check that nothing else divides or cuts the context.`
-          : what === "empty"
-            ? say`Check whether the chat template of the model file is the right one.`
-            : longerAnswer,
-      ],
+      remedies: [judgeable(what)],
+    }) as const,
+  baseNotJudged: (what: NotJudged, words: Text, easier: EasierKind | undefined) =>
+    ({
+      sentence: say`A run at the base length has no recall result, so no length can be judged: ${words}`,
+      change: "plan",
+      remedies: [judgeable(what), ...(what === "promptTruncated" ? [] : easierQuestion(easier))],
     }) as const,
   unclear: (question: Text, howToLearn: Text) =>
     ({
@@ -145,6 +150,17 @@ export const ladderCauses = catalogue({
       remedies: [howToLearn],
     }) as const,
 });
+
+function judgeable(what: NotJudged): Text {
+  switch (what) {
+    case "promptTruncated":
+      return say`Turn context shift off and check that nothing else divides or cuts the context.`;
+    case "empty":
+      return say`Check whether the chat template of the model file is the right one.`;
+    default:
+      return longerAnswer;
+  }
+}
 
 function forgotten({ tokens, recalled, start, middle, end }: Forgotten): Text {
   const ends = Math.min(start, end);

@@ -1,6 +1,6 @@
 import type { RungPrompt } from "../../core/ladder/prompt/compose";
 import { checkConstraints } from "../../core/ladder/prompt/constraints";
-import { readAnswer, withoutThinking } from "../../core/ladder/score/readAnswer";
+import { completedValue, readAnswer, withoutThinking } from "../../core/ladder/score/readAnswer";
 import type { LadderPlan } from "../../core/ladder/plan/plan";
 import type { LadderStep, SystemFailure } from "../../core/ladder/score/record";
 import { codeInvalid, invalidBecause, scoreCanaries } from "../../core/ladder/score/scoring";
@@ -30,6 +30,8 @@ export interface StepSetup {
 
 const keptAnswer = 16_000;
 const askedSingly = 5;
+/** Six digits, each a token of its own in some vocabularies, and what ends the value. */
+const lineTokens = 12;
 
 /** One run at one length, watched, scored, and with its failure in it where the system failed. */
 export async function runStep(
@@ -72,10 +74,11 @@ async function attempt(
   const setup = limited(whole);
   try {
     const grows = planned.run === 1 && planned.purpose !== "base" && planned.purpose !== "confirmation";
+    const asksLines = setup.plan.canaries.question === "line";
     const answer = await setup.server.answer(
       {
         prompt: rung.prompt,
-        answerTokens: setup.plan.answerTokens,
+        answerTokens: asksLines ? lineTokens : setup.plan.answerTokens,
         useCache: grows,
         seed: planned.run,
         timeoutSeconds: setup.timeoutSeconds,
@@ -84,7 +87,9 @@ async function attempt(
       signal,
     );
     done = measured(answer, rung);
-    const recall = await recalled(answer, rung, setup, signal);
+    const recall = asksLines
+      ? await completed(answer, rung, setup, signal)
+      : await recalled(answer, rung, setup, signal);
     done = { ...done, ...recall };
     if (recall.invalid !== undefined || rung.constraints === undefined) return done;
     return { ...done, ...(await constrained(rung.constraints, setup, signal)) };
@@ -159,6 +164,39 @@ async function recalled(
     canaries: scoreCanaries(
       rung.canaries,
       { together: read.values, singly },
+      { tokens: rung.prompt.length, values: rung.values },
+    ),
+  };
+}
+
+/** Every line completed on its own; the first answer, to one of them, told only the speed. */
+async function completed(
+  first: Answer,
+  rung: RungPrompt,
+  setup: StepSetup,
+  signal: AbortSignal,
+): Promise<Partial<LadderStep>> {
+  const evaluatedTokens = first.timings.promptTokens + first.cached;
+  if (evaluatedTokens !== rung.prompt.length || first.truncated) return { invalid: "promptTruncated" };
+  const values = new Map<string, string>();
+  for (const { key } of rung.canaries) {
+    const { text } = await setup.server.answer(
+      {
+        prompt: await rung.single(key),
+        answerTokens: lineTokens,
+        useCache: true,
+        seed: 1,
+        timeoutSeconds: setup.timeoutSeconds,
+      },
+      signal,
+    );
+    values.set(key, completedValue(text));
+  }
+  return {
+    answer: JSON.stringify(Object.fromEntries(values)),
+    canaries: scoreCanaries(
+      rung.canaries,
+      { together: values, singly: new Map() },
       { tokens: rung.prompt.length, values: rung.values },
     ),
   };

@@ -96,8 +96,9 @@ function shown(
   const { words } = view;
   const { nextStep, pass } = ladder.report;
   const idle = state.status === "shown";
-  const kind = pass ? "passed" : ladder.report.complete ? "failed" : "open";
-  const sign: IconName = pass ? "check" : ladder.report.complete ? "error" : "question";
+  const ended = ladder.report.complete || !isResumable(ladder);
+  const kind = pass ? "passed" : ended ? "failed" : "open";
+  const sign: IconName = pass ? "check" : ended ? "error" : "question";
   return html`<div class="ladder-verdict ${kind}">
     <h3>${icon(sign)} ${words(lead(ladder))}</h3>
     ${idle ? html`<p>${words(nextStep.sentence)}</p>` : nothing}
@@ -126,13 +127,16 @@ function shown(
   </div>`;
 }
 
-function lead({ report, steps }: ShownLadder): Text {
+function lead(ladder: ShownLadder): Text {
+  const { report, steps } = ladder;
   const { targetTokens, nextStep, criteria: declared, rungs } = report;
   const runs = declared.runs;
   const valid = rungs.find(({ tokens }) => tokens === targetTokens)?.validRuns ?? 0;
   if (report.pass) {
     return say`Verified window: ${count(targetTokens)} token[s], ${count(valid)} of ${count(runs)} run[s] passed`;
   }
+  if (!report.complete && !isResumable(ladder))
+    return say`No window: the base score at ${count(rungs[0]?.tokens ?? 0)} token[s] is too low for this kind of question`;
   const state = report.complete
     ? say`Not verified at ${count(targetTokens)} token[s]`
     : say`Not finished: ${count(steps.done)} of ${count(steps.planned)} run[s]`;

@@ -71,10 +71,36 @@ describe("a ladder", () => {
   ])("takes a run for invalid, not for wrong, where the server %s", async (_, complete, reason) => {
     const record = await run(await server(complete));
     const report = ladderReport(record);
-    expect(record.steps.map(({ invalid }) => invalid)).toEqual([reason, reason, reason]);
+    // a longer prompt would not be answered better
+    expect(record.steps.map(({ invalid }) => invalid)).toEqual([reason]);
     expect(report.pass).toBe(false);
     expect(report.rungs.every(({ recall }) => recall === undefined)).toBe(true);
     expect(report.nextStep.outcome).toBe("invalid");
+  });
+
+  it("ends behind the base score of a model that is too weak, also when it is run again", async () => {
+    const out = path.join(folder, "weak");
+    const weak = (): Promise<StubServer> => server(() => ({ text: "I do not know." }));
+    const record = await run(await weak(), { out });
+    expect(record.steps.map(({ purpose }) => purpose)).toEqual(["base"]);
+    expect(ladderReport(record).nextStep.outcome).toBe("formatOnly");
+    await stub?.close();
+    expect((await run(await weak(), { out })).steps).toHaveLength(1);
+    expect(record.header.conditions).toMatchObject({ backend: expect.any(String) as string });
+  });
+
+  it("has lines completed one by one, and takes the text up to the quote for the value", async () => {
+    const plan = parsePlan(planText.replace("other: 4", "other: 4, question: line"));
+    const record = await run(
+      await server((prompt) => {
+        const [, key = ""] = /"([a-z]+-[a-z]+-\d\d)": "$/.exec(prompt) ?? [];
+        const value = new RegExp(`"${key}": "(\\d{6})"`).exec(prompt)?.[1] ?? "";
+        return { text: `${value}" is in force.\nAnd so on`, more: { stop_type: "limit" } };
+      }),
+      { plan },
+    );
+    expect(ladderReport(record)).toMatchObject({ pass: true, window: { verifiedTokens: 1600 } });
+    expect(record.steps.every(({ sentTokens, tokens }) => sentTokens === tokens)).toBe(true);
   });
 
   it("asks singly for what the common answer left out, and counts both apart", async () => {

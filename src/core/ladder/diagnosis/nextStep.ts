@@ -1,11 +1,18 @@
 import { causes } from "../../causes/causes";
-import { longerAnswer } from "../../causes/remedies";
+import { longerAnswer, type EasierKind } from "../../causes/remedies";
 import { shownBy, type CauseText, type ChangingCause, type Variable } from "../../causes/cause";
 import { bytes, count, say } from "../../text";
 import type { Text } from "../../text";
 import { failureText, invalidText, type LadderOutcome } from "../score/judgeLadder";
-import { targetOf } from "../plan/plan";
+import { targetOf, type LadderPlan } from "../plan/plan";
 import type { DevicePeak, LadderRecord, LadderStep } from "../score/record";
+import {
+  baseVerdict,
+  endsAtBase,
+  isWeakAtBase,
+  recallWindow,
+  type RecallWindow,
+} from "../score/recallWindow";
 import type { RungResult } from "../score/results";
 
 export type OutcomeKind =
@@ -46,8 +53,6 @@ export type NextStep =
   | (Step & { readonly outcome: WithoutCause; readonly sentence: Text })
   | (Step & { readonly outcome: Exclude<OutcomeKind, WithoutCause>; readonly sentence: CauseText });
 
-/** NoLiMa: a length is effective while recall stays above this part of the base score. */
-const effectiveShare = 0.85;
 const nearlyFull = 0.03;
 
 /**
@@ -61,11 +66,12 @@ export function nextStep(
 ): NextStep {
   const failed = record.steps.findLast((step) => step.failure !== undefined);
   const stillFailed = failed !== undefined && record.steps.at(-1) === failed;
-  const verified = verifiedTokens(outcome, record);
+  const window = recallWindow(outcome, record);
+  const verified = window.sufficientTokens;
   const withVerified = verified !== undefined && { verifiedTokens: verified };
   if (stillFailed) return { ...afterFailure(record, failed, earlier), ...withVerified };
   if (outcome.pass) return passed(record, outcome);
-  return { ...afterRuns(record, outcome, verified), ...withVerified };
+  return { ...afterRuns(record, outcome, window), ...withVerified };
 }
 
 function passed({ header: { plan } }: LadderRecord, { results }: LadderOutcome): NextStep {
@@ -176,10 +182,13 @@ function sameCount(record: LadderRecord, at: number, earlier: readonly LadderRec
   );
 }
 
-function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: number | undefined): NextStep {
+function afterRuns(record: LadderRecord, outcome: LadderOutcome, window: RecallWindow): NextStep {
   const { plan } = record.header;
   const target = outcome.rungs.find((rung) => rung.tokens === targetOf(plan));
   const base = outcome.rungs.find((rung) => rung.purpose === "base");
+  const early = endsAtBase(record) ? baseVerdict(record) : undefined;
+  if (early === "weak" && base !== undefined) return weak(base, plan);
+  if (early === "unanswered" && base !== undefined) return unanswered(base, plan);
   const failing = new Set(outcome.results.filter(({ passed }) => passed === false).map(({ name }) => name));
   const invalid = target?.steps.find((step) => step.invalid !== undefined)?.invalid;
   if (invalid !== undefined) return found("invalid", causes.notJudged(invalid, invalidText(invalid)));
@@ -192,7 +201,7 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
     };
   }
   const forgets = failing.has("recallPerRun") || failing.has("recallPooled");
-  if (forgets) return afterForgetting(record, target, base, verified);
+  if (forgets) return withCertainty(afterForgetting(record, target, base, window), window);
   if (failing.has("constraints")) return found("constraintsLost", causes.constraintsLost(target.tokens));
   if (failing.has("prefill") || failing.has("generation")) {
     return found("tooSlow", causes.tooSlow(target.tokens, target.prefillSeconds));
@@ -218,23 +227,41 @@ function afterRuns(record: LadderRecord, outcome: LadderOutcome, verified: numbe
   return found("disturbed", causes.otherLoad());
 }
 
+/** What ends a ladder before its first rung: longer prompts would test the model's wit, not the length. */
+function weak(base: RungResult, plan: LadderPlan): NextStep {
+  const { correct, of } = base.recall ?? { correct: 0, of: 1 };
+  const formatOnly =
+    correct === 0 && base.twins === 0 && base.steps.every((step) => step.cleanFormat === false);
+  return found(
+    formatOnly ? "formatOnly" : "weakAtAnyLength",
+    causes.modelWeak({ recalled: correct / of, tokens: base.tokens, easier: easierKind(plan) }),
+  );
+}
+
+function unanswered(base: RungResult, plan: LadderPlan): NextStep {
+  const reason = base.steps.find((step) => step.invalid !== undefined)?.invalid ?? "empty";
+  return found("invalid", causes.baseNotJudged(reason, invalidText(reason), easierKind(plan)));
+}
+
+/** One kind of question easier than this plan's, if there is one. */
+function easierKind({ canaries }: LadderPlan): EasierKind | undefined {
+  if (canaries.question !== "line") return "line";
+  return canaries.distractors ? "noTwins" : undefined;
+}
+
+const withCertainty = (step: NextStep, { sentence }: RecallWindow): NextStep =>
+  sentence === undefined ? step : { ...step, actions: [...step.actions, sentence] };
+
 function afterForgetting(
   record: LadderRecord,
   target: RungResult,
   base: RungResult | undefined,
-  verified: number | undefined,
+  { sufficientTokens: verified }: RecallWindow,
 ): NextStep {
   const { plan } = record.header;
   const share = (rung: RungResult | undefined): number | undefined =>
     rung?.recall === undefined ? undefined : rung.recall.correct / rung.recall.of;
-  const atBase = share(base);
-  if (atBase !== undefined && atBase < effectiveShare) {
-    const formatOnly = target.steps.every((step) => step.cleanFormat === false) && target.twins === 0;
-    return found(
-      formatOnly && atBase === 0 ? "formatOnly" : "weakAtAnyLength",
-      causes.modelWeak({ recalled: atBase, tokens: base?.tokens ?? 0 }),
-    );
-  }
+  if (base !== undefined && isWeakAtBase(base, plan)) return weak(base, plan);
   const correct = target.steps
     .filter((s) => s.purpose === "target")
     .map((s) => (s.canaries ?? []).filter((c) => c.outcome === "correct").length);
@@ -258,22 +285,4 @@ function afterForgetting(
     "forgets",
     causes.forgetsAtLength({ tokens: target.tokens, recalled, start, middle, end, verified }),
   );
-}
-
-/** The longest length below which every rung recalled at least 0.85 of the base score, and finished. */
-export function verifiedTokens(
-  outcome: LadderOutcome,
-  { header: { plan } }: LadderRecord,
-): number | undefined {
-  const base = outcome.rungs.find((rung) => rung.purpose === "base")?.recall;
-  if (base === undefined || base.correct === 0) return undefined;
-  const needed = (effectiveShare * base.correct) / base.of;
-  let verified: number | undefined;
-  for (const rung of outcome.rungs) {
-    if (rung.purpose === "base") continue;
-    if (rung.failed || rung.recall === undefined || rung.recall.correct / rung.recall.of < needed) break;
-    if (rung.tokens === targetOf(plan) && !outcome.pass) break;
-    verified = rung.tokens;
-  }
-  return verified;
 }

@@ -10,6 +10,7 @@ const fields = [
   "rungs",
   "baseTokens",
   "repetitions",
+  "repeated",
   "seed",
   "canaries",
   "constraints",
@@ -39,7 +40,7 @@ export function parsePlan(text: string): LadderPlan {
   const rungs = readRungs(root);
   const first = rungs[0] ?? 0;
   const canaries = readCanaries(root);
-  const constraints = root.boolean("constraints") ?? defaultPlan.constraints;
+  const constraints = readConstraints(root, canaries);
   const baseTokens =
     root.number("baseTokens", { least: 256, most: maxTokens }) ?? Math.min(defaultPlan.baseTokens, first / 2);
   if (baseTokens >= first) {
@@ -55,6 +56,7 @@ export function parsePlan(text: string): LadderPlan {
     rungs,
     baseTokens: Math.floor(baseTokens),
     repetitions,
+    ...readRepeated(root, [Math.floor(baseTokens), ...rungs]),
     seed: readSeed(root),
     canaries,
     constraints,
@@ -123,6 +125,31 @@ function readRungs(root: PlanReader): readonly number[] {
   return rungs;
 }
 
+/** Rules are kept in an answer, and where lines are only completed there is none. */
+function readConstraints(root: PlanReader, { question }: CanaryPlan): boolean {
+  const wanted = root.boolean("constraints");
+  if (question !== "line") return wanted ?? defaultPlan.constraints;
+  if (wanted !== true) return false;
+  throw root.fail(
+    "constraints",
+    say`with question: line, the model is asked for no code that could keep rules.`,
+    say`Write constraints: false, or question: json.`,
+  );
+}
+
+function readRepeated(root: PlanReader, lengths: readonly number[]): Pick<LadderPlan, "repeated"> {
+  const repeated = root.numbers("repeated", { least: 1, most: maxTokens });
+  const unknown = repeated?.find((tokens) => !lengths.includes(tokens));
+  if (unknown !== undefined) {
+    throw root.fail(
+      "repeated",
+      say`${count(unknown)} is no length of this plan.`,
+      say`Name lengths of rungs, or baseTokens.`,
+    );
+  }
+  return repeated === undefined || repeated.length === 0 ? {} : { repeated };
+}
+
 function readSeed(root: PlanReader): string {
   if (!root.has("seed")) return defaultPlan.seed;
   const text = String(root.scalar("seed"));
@@ -135,7 +162,7 @@ function readSeed(root: PlanReader): string {
 }
 
 function readCanaries(root: PlanReader): CanaryPlan {
-  const reader = root.map("canaries", ["target", "other", "positions", "distractors"]);
+  const reader = root.map("canaries", ["target", "other", "positions", "distractors", "question"]);
   if (reader === undefined) return defaultPlan.canaries;
   const positions = reader.numbers("positions", { least: 1, most: 97, whole: false });
   const usual = positions?.length ?? defaultPlan.canaries.target;
@@ -157,9 +184,11 @@ function readCanaries(root: PlanReader): CanaryPlan {
       say`Give one position per canary, or omit the positions.`,
     );
   }
+  const question = reader.oneOf("question", ["json", "line"]);
   return {
     target,
     other,
+    ...(question !== undefined && { question }),
     ...(positions !== undefined && { positions }),
     distractors: reader.boolean("distractors") ?? true,
   };
@@ -262,8 +291,10 @@ function checkRoom(root: PlanReader, plan: LadderPlan): void {
         say`Use longer prompts or fewer canaries.`,
       );
     }
+    const asked = plan.canaries.question === "line" ? 1 : positions.length;
     const needed =
-      positions.length * (lines * tokensPerCanary.line + tokensPerCanary.question) +
+      positions.length * lines * tokensPerCanary.line +
+      asked * tokensPerCanary.question +
       (plan.constraints ? constraintTokens / 2 : 0);
     if (needed > tokens) {
       throw root.fail(

@@ -6,8 +6,10 @@ export interface LadderPlan {
   readonly rungs: readonly number[];
   /** Length of the base score: what the model recalls when nothing is far away. Below the first rung. */
   readonly baseTokens: number;
-  /** Runs with different seeds at the target; the other rungs run once. */
+  /** Runs with different seeds at the target and the repeated lengths; the others run once. */
   readonly repetitions: number;
+  /** Other lengths that matter, the base's among them: run as often as the target, with as many canaries. */
+  readonly repeated?: readonly number[];
   /** 64 bits, in decimal: everything random follows from it. */
   readonly seed: string;
   readonly canaries: CanaryPlan;
@@ -29,6 +31,11 @@ export interface CanaryPlan {
   readonly positions?: readonly number[];
   /** Each has a twin whose key differs by two swapped digits. */
   readonly distractors: boolean;
+  /**
+   * How they are asked for; absent: `json`, all at once as one JSON object. `line`: one by one and without a chat
+   * template, where the text goes on with the beginning of the line; small and base models can do that as well.
+   */
+  readonly question?: "json" | "line";
 }
 
 export type FillerPlan =
@@ -91,9 +98,13 @@ export const defaultPlan: LadderPlan = {
 
 export const targetOf = (plan: LadderPlan): number => plan.rungs.at(-1) ?? 0;
 
+/** Whether a length is run `repetitions` times. */
+export const isRepeated = (plan: LadderPlan, tokens: number): boolean =>
+  tokens === targetOf(plan) || (plan.repeated ?? []).includes(tokens);
+
 /** Canaries asked at a length. */
 export function canariesAt(plan: LadderPlan, tokens: number): number {
-  return tokens === plan.baseTokens || tokens === targetOf(plan) ? plan.canaries.target : plan.canaries.other;
+  return tokens === plan.baseTokens || isRepeated(plan, tokens) ? plan.canaries.target : plan.canaries.other;
 }
 
 /** Positions of the canaries as parts of the prompt, 0.1 to 0.9 unless the plan says otherwise. */
@@ -107,8 +118,9 @@ export function positionsAt(plan: LadderPlan, tokens: number): readonly number[]
 }
 
 /** The same text for the same criteria, whatever their order in a file: what is hashed. */
-export function criteriaText({ criteria, repetitions, canaries }: LadderPlan): string {
-  return canonical({ criteria, repetitions, canaries: canaries.target });
+export function criteriaText({ criteria, repetitions, repeated, canaries }: LadderPlan): string {
+  const { target, question } = canaries;
+  return canonical({ criteria, repetitions, repeated, canaries: target, question });
 }
 
 /** The whole plan, likewise. */

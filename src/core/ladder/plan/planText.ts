@@ -35,13 +35,17 @@ export function planTextFor(facts: ServerFacts): string {
 # Lengths are tokens of the whole prompt; 8K means 8192. One request may hold ${facts.nCtxPerSlot} tokens here.
 rungs: [${rungs.join(", ")}]
 baseTokens: ${baseTokens}
-# Runs at the last rung, each with another seed; the other rungs run once.
+# Runs at the last rung and the repeated lengths, each with another seed; the other rungs run once.
 repetitions: ${repetitions}
+# Lengths that matter to you: only what is repeated can be verified.
+repeated: [${baseTokens}]
 seed: ${seed}
 canaries:
   target: ${asked}
   other: ${Math.min(asked, canaries.other)}
   distractors: true
+  # json: all at once. line: one by one, each line only completed; for small and base models.
+  question: json
 # Three rules at the start, the middle and the end, and a small change of code that must keep them.
 constraints: ${small ? "false" : "true"}
 # Text between the canaries: shipped, or { folder: ./src }

@@ -11,7 +11,10 @@ export interface Canary {
 
 /** The line a canary or a twin is told in. */
 export const entryLine = (key: string, value: string): string =>
-  `Registry entry "${key}": "${value}" is in force.\n`;
+  `${lineBeginning(key)}${value}" is in force.\n`;
+
+/** A line up to its value: what a model is to complete. */
+export const lineBeginning = (key: string): string => `Registry entry "${key}": "`;
 
 /**
  * As many canaries as asked for, no key or value twice. Keys are an adjective, a noun and two different digits; a

@@ -1,6 +1,6 @@
 import { count, say } from "../../text";
 import { UserError } from "../../userError";
-import { entryLine, makeCanaries, type Canary } from "./canaries";
+import { entryLine, lineBeginning, makeCanaries, type Canary } from "./canaries";
 import {
   constraintLine,
   constraintPlaces,
@@ -15,7 +15,7 @@ import { constraintQuestion, introduction, recallQuestion } from "./question";
 import type { PlacedCanary } from "./canaries";
 import { largest, smallest } from "../../lists";
 
-/** What the server's chat template puts around one user message. */
+/** What the server's chat template puts around one user message; nothing where lines are only completed. */
 export interface PromptFrame {
   readonly prefix: string;
   readonly suffix: string;
@@ -24,6 +24,7 @@ export interface PromptFrame {
 /** One length of a chain, ready to be sent. Its notes are a prefix of the next length's notes. */
 export interface RungPrompt {
   readonly tokens: number;
+  /** With the question about all canaries, or with the longest line to be completed. */
   readonly prompt: readonly number[];
   readonly canaries: readonly PlacedCanary[];
   /** Every value that stands in the notes of this length. */
@@ -33,7 +34,7 @@ export interface RungPrompt {
     readonly positions: readonly { readonly place: ConstraintPlace; readonly position: number }[];
     readonly prompt: readonly number[];
   };
-  /** The same notes with the question about one canary. */
+  /** The same notes with the question about one canary, in the plan's form. */
   readonly single: (key: string) => Promise<readonly number[]>;
 }
 
@@ -62,6 +63,7 @@ export async function composeChain(
   parts: { readonly frame: PromptFrame; readonly tokenize: Tokenize; readonly filler: Filler },
 ): Promise<readonly RungPrompt[]> {
   const { frame, tokenize, filler } = parts;
+  const asksLines = plan.canaries.question === "line";
   const random = new LadderRandom(plan.seed, "run", run);
   const salt = `${random.below(2 ** 32).toString(36)}${random.below(2 ** 32).toString(36)}`;
   const head = [
@@ -73,6 +75,8 @@ export async function composeChain(
     ...(await tokenize(question, { bos: false, special: false })),
     ...suffix,
   ];
+  const askOne = (key: string): Promise<readonly number[]> =>
+    ask(asksLines ? `\n${lineBeginning(key)}` : recallQuestion([key]));
   const used = { pairs: new Set<string>(), values: new Set<string>() };
   const modules = new Set<string>();
   const sized: Length[] = [];
@@ -80,7 +84,10 @@ export async function composeChain(
     const own = new LadderRandom(plan.seed, "canaries", run, tokens);
     const canaries = makeCanaries(canariesAt(plan, tokens), plan.canaries.distractors, own, used);
     const set = plan.constraints ? makeConstraints(own, modules) : undefined;
-    const question = await ask(recallQuestion(own.shuffled(canaries.map(({ key }) => key))));
+    const keys = own.shuffled(canaries.map(({ key }) => key));
+    const question = asksLines
+      ? longest(await Promise.all(keys.map(askOne)))
+      : await ask(recallQuestion(keys));
     sized.push({ tokens, canaries, set, question, notesEnd: tokens - question.length });
   }
   const placed = new Map<string, number>();
@@ -112,11 +119,14 @@ export async function composeChain(
             prompt: [...body, ...(await ask(constraintQuestion(set.module)))],
           },
         }),
-        single: async (key) => [...body, ...(await ask(recallQuestion([key])))],
+        single: async (key) => [...body, ...(await askOne(key))],
       };
     }),
   );
 }
+
+const longest = (texts: readonly (readonly number[])[]): readonly number[] =>
+  texts.reduce((most, text) => (text.length > most.length ? text : most), []);
 
 /** Where this length's lines want to stand: canaries at their places, twins about half way to the next. */
 function eventsOf(

@@ -1,6 +1,6 @@
 import type { Text } from "../../text";
 import { judgeLadder, type CriterionResult } from "../score/judgeLadder";
-import { nextStep, verifiedTokens, type NextStep } from "../diagnosis/nextStep";
+import { nextStep, type NextStep } from "../diagnosis/nextStep";
 import { canariesAt, targetOf, type LadderCriteria } from "../plan/plan";
 import {
   ladderCurve,
@@ -10,6 +10,7 @@ import {
   type Recommendation,
 } from "../score/recommend";
 import type { LadderRecord } from "../score/record";
+import { baseVerdict, recallWindow, type RecallWindow } from "../score/recallWindow";
 import type { RungResult } from "../score/results";
 import { acceptanceRate } from "../score/statistics";
 
@@ -21,6 +22,8 @@ export interface LadderReport {
   readonly complete: boolean;
   readonly results: readonly CriterionResult[];
   readonly nextStep: NextStep;
+  /** How far recall reaches, and how surely. */
+  readonly window: RecallWindow;
   readonly targetTokens: number;
   readonly planHash: string;
   readonly setup: LadderRecord["header"]["setup"];
@@ -69,6 +72,7 @@ export function ladderReport(
     complete: outcome.complete,
     results: outcome.results,
     nextStep: next,
+    window: recallWindow(outcome, record),
     targetTokens: targetOf(plan),
     planHash: header.planHash,
     setup: header.setup,
@@ -83,10 +87,12 @@ export function measuredLimits(record: LadderRecord): MeasuredLimits {
   const outcome = judgeLadder(record);
   const curve = ladderCurve(outcome, { model: header.setup["model"] ?? "", build: "", flags: "" });
   const tried = outcome.rungs.some((rung) => rung.purpose !== "base" && rung.recall !== undefined);
-  const verified = verifiedTokens(outcome, record) ?? (tried ? 0 : undefined);
+  const { verifiedTokens, sufficientTokens } = recallWindow(outcome, record);
+  const recalled = sufficientTokens ?? (tried || baseVerdict(record) === "weak" ? 0 : undefined);
   return {
     maxContext: header.nCtxPerSlot,
     ...(curve !== undefined && { curve }),
-    ...(verified !== undefined && { verifiedTokens: verified }),
+    ...(recalled !== undefined && { recalledTokens: recalled }),
+    ...(verifiedTokens !== undefined && { verifiedTokens }),
   };
 }

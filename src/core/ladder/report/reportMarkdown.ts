@@ -1,7 +1,7 @@
 import { eventText } from "../../monitor/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../../format";
 import { codeBlock, inMarkdown, markdownTable, type Markdown } from "../../markdown";
-import type { Text } from "../../text";
+import { count, say, type Text } from "../../text";
 import { failureText, invalidText } from "../score/judgeLadder";
 import type { LadderReport } from "./ladderReport";
 import { useText, type FolderTokens } from "../score/recommend";
@@ -15,6 +15,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
     `# Acceptance ladder: ${formatNumber(report.targetTokens)} tokens ${report.pass ? "passed" : "not passed"}`,
     "",
     written(report.nextStep.sentence),
+    ...verified(report),
     ...report.nextStep.actions.map((action) => `- ${written(action)}`),
     "",
     "## Criteria",
@@ -80,6 +81,7 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
       ["field", "value"],
       [
         ...Object.entries(report.setup),
+        ...Object.entries(header.conditions ?? {}),
         ["operating system", header.machine.platform],
         ["processor", `${header.machine.cpu} (${header.machine.logicalCpus})`],
         ["memory", formatBytes(header.machine.memoryBytes)],
@@ -88,13 +90,21 @@ export function ladderMarkdown(report: LadderReport, header: LadderHeader, folde
         ["sampling", "temperature 0"],
         ["answer tokens", formatNumber(header.plan.answerTokens)],
         ["begun", new Date(header.at).toISOString()],
-        ["llama-gauge", header.tool],
+        ["measured with", header.tool],
       ],
     ),
     "",
     ...report.warnings.map((warning) => `Note: ${written(warning)}`),
     "",
   ].join("\n");
+}
+
+/** A length that was repeated and held, where the target did not. */
+function verified({ pass, window }: LadderReport): readonly string[] {
+  if (pass || window.verifiedTokens === undefined) return [];
+  return [
+    `- ${written(say`Verified with the declared repetitions: ${count(window.verifiedTokens)} token[s].`)}`,
+  ];
 }
 
 function chance({ criteria }: LadderReport, recall: number): string {

@@ -3,6 +3,7 @@ import type { SecondsBand } from "../score/feasibility";
 import { ladderReport, measuredLimits, type LadderReport } from "./ladderReport";
 import type { MeasuredLimits } from "../score/recommend";
 import type { LadderRecord, LadderStep } from "../score/record";
+import { endsAtBase } from "../score/recallWindow";
 import { isDone, plannedSteps } from "../score/steps";
 
 /** A ladder as surfaces draw it: what was found, without prompts and answers. */
@@ -44,11 +45,13 @@ export function shownLadder(
   const { header, steps } = record;
   const planned = plannedSteps(header.plan);
   const report = ladderReport(record, earlier);
+  const done = planned.filter((step) => isDone(step, steps)).length;
   return {
     id,
     label: header.label ?? header.planHash,
     at: header.at,
-    steps: { done: planned.filter((step) => isDone(step, steps)).length, planned: planned.length },
+    // what ended at the base score has nothing left to do
+    steps: { done, planned: endsAtBase(record) ? done : planned.length },
     report: { ...report, rungs: report.rungs.map((rung) => ({ ...rung, steps: rung.steps.map(shownStep) })) },
     machine: header.machine,
     limits: measuredLimits(record),

@@ -60,9 +60,14 @@ export function stepCosts(plan: LadderPlan): readonly StepCost[] {
   return plannedSteps(plan).map((step) => {
     const grows = step.run === 1 && step.purpose !== "base" && step.purpose !== "confirmation";
     const cached = grows ? before : 0;
-    const question = tokensPerCanary.question * canariesAt(plan, step.tokens);
+    const asked = canariesAt(plan, step.tokens);
+    const lines = plan.canaries.question === "line";
+    // of a line only the value is written
+    const question = tokensPerCanary.question * (lines ? 1 : asked);
+    const answer = lines ? (tokensPerCanary.question * asked) / 2 : question;
     before = step.tokens - question;
-    return { step, cached, tokens: step.tokens - cached, answerTokens: question + constraintTokens };
+    const again = lines ? question * asked : 0;
+    return { step, cached, tokens: step.tokens - cached + again, answerTokens: answer + constraintTokens };
   });
 }
 
@@ -88,7 +93,7 @@ export function costOf(plan: LadderPlan, curve: DepthCurve | undefined): LadderC
   const costs = stepCosts(plan);
   const sum = (of: (cost: StepCost) => number): number => costs.reduce((total, cost) => total + of(cost), 0);
   const promptTokens = sum(({ tokens }) => tokens + (plan.constraints ? 150 : 0));
-  const coldPromptTokens = sum(({ step }) => step.tokens);
+  const coldPromptTokens = sum(({ cached, tokens }) => cached + tokens);
   const time = curve === undefined ? undefined : secondsOf(costs, curve);
   return {
     promptTokens,

@@ -46,6 +46,9 @@ export function readAnswer(raw: string, keys: readonly string[], opensThinking =
   return { values, clean: false, complete: false, stillThinking };
 }
 
+/** What completes a line that was begun up to its value: everything up to the closing quote. */
+export const completedValue = (text: string): string => (/^[^"\n]*/.exec(text)?.[0] ?? "").slice(0, 80);
+
 /** `"key": "value"`, `- **key** = value`, `| key | value |`, `key is value`; a value has a digit. */
 const line =
   /([A-Za-z]{1,30}[-\u2010-\u2015\u2212][A-Za-z]{1,30}[-\u2010-\u2015\u2212]\d{1,4})["'`*\u201c\u201d\u300d]{0,4}\s{0,20}(?::|\uff1a|=|->|\u2192|\||is)\s{0,20}["'`*\u201c\u201e\u300c]{0,4}([^\s"'`*,}|\u201c\u201d\u300d]{0,40}[\d\uff10-\uff19][^\s"'`*,}|\u201c\u201d\u300d]{0,40})/g;

@@ -31,12 +31,16 @@ export interface Recommendation {
   /** For `-c`, a multiple of 256; undefined where nothing measured supports any. */
   readonly nCtx?: number;
   readonly limitedBy: "need" | "waiting" | "probe" | "recall" | "context" | "unknown";
+  /** Recall was tested this far, in all the repetitions that were declared. */
+  readonly verified: boolean;
   readonly sentence: Text;
 }
 
 export interface MeasuredLimits {
   readonly curve?: DepthCurve;
-  /** The ladder's verified length, or its longest length with recall; 0: even the shortest rung failed. */
+  /** Longest length with sufficient recall, also where it was run only once; 0: even the shortest failed. */
+  readonly recalledTokens?: number;
+  /** Longest length that met the declared recall in all the runs it was declared with. */
   readonly verifiedTokens?: number;
   /** What one request held while it was measured. */
   readonly maxContext?: number;
@@ -76,9 +80,11 @@ export function useText(use: ContextUse, folder?: FolderTokens): Text {
 /** A context for one use, from what was measured on this machine: the least of need, patience, recall and memory. */
 export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Recommendation {
   const { use, promptTokens, answerTokens, patienceSeconds } = needs;
-  if (measured.verifiedTokens === 0) {
+  const recalledTokens = measured.recalledTokens ?? measured.verifiedTokens;
+  if (recalledTokens === 0) {
     return {
       use,
+      verified: false,
       limitedBy: "recall",
       sentence: say`No length can be recommended: recall failed at the shortest rung of the ladder.`,
     };
@@ -88,6 +94,7 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
   if (room !== undefined && room <= 0) {
     return {
       use,
+      verified: false,
       limitedBy: "context",
       sentence: say`The server gave one request ${count(measured.maxContext ?? 0)} token[s] when it was measured; the answer alone may need ${count(answerTokens)}.`,
     };
@@ -95,24 +102,41 @@ export function recommendContext(needs: UseNeeds, measured: MeasuredLimits): Rec
   const limits = [
     { by: "need" as const, tokens: promptTokens },
     ...(waiting === undefined ? [] : [waiting]),
-    ...(measured.verifiedTokens === undefined
-      ? []
-      : [{ by: "recall" as const, tokens: measured.verifiedTokens }]),
+    ...(recalledTokens === undefined ? [] : [{ by: "recall" as const, tokens: recalledTokens }]),
     ...(room === undefined ? [] : [{ by: "context" as const, tokens: room }]),
   ];
-  if (waiting === undefined && measured.verifiedTokens === undefined) {
+  if (waiting === undefined && recalledTokens === undefined) {
     return {
       use,
+      verified: false,
       limitedBy: "unknown",
       sentence: say`Nothing has been measured on this machine yet: run the probe or the ladder.`,
     };
   }
   const least = limits.reduce((a, b) => (b.tokens < a.tokens ? b : a));
   const nCtx = Math.max(256, Math.ceil((Math.max(0, least.tokens) + answerTokens) / 256) * 256);
-  return { use, nCtx, limitedBy: least.by, sentence: why(least.by, least.tokens, nCtx, needs) };
+  const verified = least.tokens <= (measured.verifiedTokens ?? 0);
+  const tried = recalledTokens !== undefined;
+  const sentence = why({ ...least, verified, tried }, nCtx, needs);
+  return { use, nCtx, limitedBy: least.by, verified, sentence };
 }
 
-function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, needs: UseNeeds): Text {
+function why(
+  {
+    by,
+    tokens,
+    verified,
+    tried,
+  }: {
+    readonly by: Recommendation["limitedBy"];
+    readonly tokens: number;
+    readonly verified: boolean;
+    /** A ladder was run. */
+    readonly tried: boolean;
+  },
+  nCtx: number,
+  needs: UseNeeds,
+): Text {
   const option = say`-c ${String(nCtx)}`;
   switch (by) {
     case "waiting":
@@ -120,11 +144,15 @@ function why(by: Recommendation["limitedBy"], tokens: number, nCtx: number, need
     case "probe":
       return say`${option}: how long more than ${count(tokens)} token[s] take[s|] is unknown, and ${count(needs.promptTokens)} are required. Probe deeper.`;
     case "recall":
-      return say`${option}: recall was verified to ${count(tokens)} token[s], less than the ${count(needs.promptTokens)} required.`;
+      return verified
+        ? say`${option}: recall was verified to ${count(tokens)} token[s], less than the ${count(needs.promptTokens)} required.`
+        : say`${option}: recall was sufficient to ${count(tokens)} token[s] but not verified with repetitions; ${count(needs.promptTokens)} are required.`;
     case "context":
       return say`${option}: the server gave one request no more when it was measured; ${count(needs.promptTokens)} token[s] [is|are] required.`;
     default:
-      return say`${option}: enough for ${count(needs.promptTokens)} token[s] and an answer of ${count(needs.answerTokens)}.`;
+      return verified || !tried
+        ? say`${option}: enough for ${count(needs.promptTokens)} token[s] and an answer of ${count(needs.answerTokens)}.`
+        : say`${option}: enough for ${count(needs.promptTokens)} token[s] and an answer of ${count(needs.answerTokens)}; recall at this length was sufficient but not verified with repetitions.`;
   }
 }
 

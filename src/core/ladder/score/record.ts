@@ -87,6 +87,9 @@ export interface LadderStep {
 /** The configuration that was tested, option by option as far as it is known; compared field by field. */
 export type LadderSetup = Readonly<Record<string, string>>;
 
+/** What else belongs to a setup, for readers: KV cache types, quantisation, backend, GPU, driver, threads. */
+export type LadderConditions = Readonly<Record<string, string>>;
+
 /** First line of a record: everything that was decided before the first rung. */
 export interface LadderHeader {
   readonly kind: "ladder";
@@ -99,6 +102,7 @@ export interface LadderHeader {
   /** Of the text between the canaries, where it is a folder's. */
   readonly fillerHash?: string;
   readonly setup: LadderSetup;
+  readonly conditions?: LadderConditions;
   readonly machine: MachineFacts;
   readonly url: string;
   readonly nCtxPerSlot: number;

@@ -24,14 +24,13 @@ function logChoose(n: number, k: number): number {
 export interface Proportion {
   readonly correct: number;
   readonly of: number;
-  /** Ends of the 95 % interval (Clopper and Pearson 1934), 0 to 1. */
+  /** Ends of the interval (Clopper and Pearson 1934), 0 to 1. */
   readonly low: number;
   readonly high: number;
 }
 
-/** A share with its exact 95 % interval; of nothing, everything is possible. */
-export function proportion(correct: number, of: number): Proportion {
-  const tail = 0.025;
+/** A share with its exact interval, 95 % unless `tail` (outside on each side) says otherwise; of nothing, everything is possible. */
+export function proportion(correct: number, of: number, tail = 0.025): Proportion {
   const low = correct === 0 ? 0 : root((p) => chanceOfAtLeast(correct, of, p) - tail);
   const high = correct === of ? 1 : root((p) => tail - (1 - chanceOfAtLeast(correct + 1, of, p)));
   return { correct, of, low, high: of === 0 ? 1 : high };

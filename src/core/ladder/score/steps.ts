@@ -1,4 +1,4 @@
-import { targetOf, type LadderPlan } from "../plan/plan";
+import { isRepeated, targetOf, type LadderPlan } from "../plan/plan";
 import type { LadderStep, StepPurpose } from "./record";
 
 export interface PlannedStep {
@@ -7,17 +7,20 @@ export interface PlannedStep {
   readonly purpose: StepPurpose;
 }
 
-/** Lengths of one run, growing. The first run climbs the whole ladder, the others read the target cold. */
+/** Lengths of one run, growing. The first run climbs the whole ladder, the others read what is repeated cold. */
 export function chainOf(plan: LadderPlan, run: number): readonly PlannedStep[] {
   const target = targetOf(plan);
-  if (run > 1) return [{ tokens: target, run, purpose: "target" }];
-  return [
-    { tokens: plan.baseTokens, run, purpose: "base" },
+  const climb = [
+    { tokens: plan.baseTokens, run, purpose: "base" as const },
     ...plan.rungs.map((tokens) => ({
       tokens,
       run,
       purpose: tokens === target ? ("target" as const) : ("curve" as const),
     })),
+  ];
+  if (run > 1) return climb.filter(({ tokens }) => isRepeated(plan, tokens));
+  return [
+    ...climb,
     // growing into a length can work where reading it cold does not
     ...(plan.repetitions === 1 ? [{ tokens: target, run, purpose: "confirmation" as const }] : []),
   ];

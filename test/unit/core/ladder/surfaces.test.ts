@@ -104,7 +104,7 @@ describe("recommended contexts", () => {
   });
 
   it("are none where even the shortest length failed", () => {
-    expect(recommendations({ curve: even, verifiedTokens: 0 }).map(({ nCtx }) => nCtx)).toEqual(
+    expect(recommendations({ curve: even, recalledTokens: 0 }).map(({ nCtx }) => nCtx)).toEqual(
       Array.from({ length: 5 }, () => undefined),
     );
   });

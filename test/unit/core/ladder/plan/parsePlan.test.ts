@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { criteriaText, planIdentity, positionsAt } from "../../../../../src/core/ladder/plan/plan";
+import {
+  canariesAt,
+  criteriaText,
+  planIdentity,
+  positionsAt,
+} from "../../../../../src/core/ladder/plan/plan";
+import { plannedSteps } from "../../../../../src/core/ladder/score/steps";
 import { checkFits } from "../../../../../src/core/ladder/score/feasibility";
 import { planTextFor } from "../../../../../src/core/ladder/plan/planText";
 import { UserError } from "../../../../../src/core/userError";
@@ -35,6 +41,20 @@ describe("a plan file", () => {
     expect(positionsAt(plan, 65_536)).toHaveLength(20);
     expect(positionsAt(plan, 32_768)[0]).toBe(0.1);
     expect(positionsAt(plan, 32_768).at(-1)).toBeCloseTo(0.9, 9);
+  });
+
+  it("runs what is repeated as often as the target, cold, and asks as much of it", () => {
+    const plan = parsePlan(`${good}repeated: [4K, 32K]\ncanaries: { question: line }\n`);
+    expect(plan.constraints).toBe(false);
+    expect(
+      plannedSteps(plan).map(
+        ({ tokens, run, purpose }) => `${run} ${purpose} ${tokens} ${canariesAt(plan, tokens)}`,
+      ),
+    ).toEqual([
+      ...["1 base 4096 20", "1 curve 8192 10", "1 curve 32768 20", "1 target 65536 20"],
+      ...[2, 3].flatMap((run) => [`${run} base 4096 20`, `${run} curve 32768 20`, `${run} target 65536 20`]),
+    ]);
+    expect(criteriaText(plan)).not.toBe(criteriaText(parsePlan(good)));
   });
 
   it("has the same identity whatever the order of its fields, and another with another criterion", () => {
@@ -87,6 +107,12 @@ describe("a plan file", () => {
       "a base as long as the rung",
       `${good}baseTokens: 8K\n`,
       /Line 4, baseTokens: .*shorter than the first rung/,
+    ],
+    ["a repeated length that is none", `${good}repeated: [16K]\n`, /Line 4, repeated: 16,384 is no length/],
+    [
+      "rules where lines are only completed",
+      `${good}constraints: true\ncanaries: { question: line }\n`,
+      /Line 4, constraints: .*no code/,
     ],
     ["aliases", "a: &x [1]\nrungs: *x\n", /plan|rungs/],
   ])("with %s is refused with line, field and remedy", (_, text, message) => {

@@ -60,6 +60,24 @@ describe("the prompts of a chain", () => {
     }
   });
 
+  it("end with the beginning of a line, without question or template, where lines are completed", async () => {
+    const lines: LadderPlan = {
+      ...plan,
+      constraints: false,
+      canaries: { ...plan.canaries, question: "line" },
+    };
+    const [prompt] = await composeChain(lines, 1, [4096], {
+      ...{ frame: { prefix: "", suffix: "" }, tokenize, filler: shipped() },
+    });
+    expect(prompt?.prompt).toHaveLength(4096);
+    for (const { key, value } of prompt?.canaries ?? []) {
+      const text = textOf((await prompt?.single(key)) ?? []);
+      expect(text.endsWith(`\nRegistry entry "${key}": "`)).toBe(true);
+      expect(text).toContain(`\nRegistry entry "${key}": "${value}"`);
+      expect(text).not.toMatch(/### Question|<u>/);
+    }
+  });
+
   it("grow: what was read for one length is a prefix of the next", async () => {
     const [base, first, second] = await chain(plan, [4096, 8192, 16_384]);
     const shared = (a: RungPrompt | undefined, b: RungPrompt | undefined): number => {
