@@ -84,7 +84,7 @@ describe("measured speed on the panel's page", () => {
       await expect
         .poll(() => wait.locator(".answer").innerText())
         .toMatch(
-          /^≈ [\d.]+ (s|min) \([\d.]+ (s|min) – [\d.]+ (s|min)\), probed to 73,728 tokens 3 days ago; then 1\d\.\d t\/s$/,
+          /^≈ [\d.]+ (s|min) \([\d.]+ (s|min) – [\d.]+ (s|min)\), probed to 73,728 tokens 3 days ago; then 1\d\.\d t\/s \([\d.]+ t\/s – [\d.]+ t\/s\)$/,
         );
       // recurrent: the checkpoint before the last ubatch is read again
       await wait

@@ -5,7 +5,7 @@ import { setupKey } from "../../app/situation";
 import { formatNumber, formatSeconds, formatText } from "../../core/format";
 import type { CurveKey } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
-import { oddityText } from "../../core/prefill/predictionText";
+import { generationText, oddityText } from "../../core/prefill/predictionText";
 import type { Prediction } from "../../core/prefill/prediction";
 import { tokensWithin, type TokensWithin } from "../../core/prefill/tokensWithin";
 import { say } from "../../core/text";
@@ -103,12 +103,11 @@ async function setupOf({ server }: PredictOptions, context: CliContext): Promise
 
 function predictionLines(prediction: Prediction): readonly string[] {
   if (!prediction.known) return [formatText(prediction.reason)];
-  const { seconds, lowSeconds, highSeconds, basis, generationTokensPerSecond } = prediction;
+  const { seconds, lowSeconds, highSeconds, basis } = prediction;
+  const generation = generationText(prediction);
   return [
     `≈ ${formatSeconds(seconds)} (80 % between ${formatSeconds(lowSeconds)} and ${formatSeconds(highSeconds)}), measured to ${formatNumber(basis.deepestDepth)} tokens`,
-    ...(generationTokensPerSecond === undefined
-      ? []
-      : [`then ${formatNumber(generationTokensPerSecond, "en", 1)} tokens per second`]),
+    ...(generation === undefined ? [] : [`then ${formatText(generation)}`]),
   ];
 }
 

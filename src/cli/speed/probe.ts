@@ -1,6 +1,7 @@
 import { formatNumber, formatSeconds, formatText } from "../../core/format";
 import { planText } from "../../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../../core/bench/probeReport";
+import { foreignUseTexts } from "../../core/monitor/foreignUse";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { benchProbeAndRemember, probeAndRemember, probedServer } from "../../app/probe";
@@ -124,5 +125,6 @@ function curveLines({ curve, seconds, monitor }: ProbeReport): string[] {
     ...(generation.length === 0 ? [] : ["", ...table([["depth", "generation t/s"], ...generation])]),
     "",
     `measured in ${formatSeconds(seconds)}; machine ${monitor.verdict}`,
+    ...foreignUseTexts(monitor).map((text) => formatText(text)),
   ];
 }

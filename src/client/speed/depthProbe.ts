@@ -2,6 +2,7 @@ import type { ProbeCallbacks } from "../../app/estimates";
 import { measurementProgressText } from "../../core/bench/probeReport";
 import { planText } from "../../core/bench/probePlan";
 import type { ProbeReport } from "../../core/bench/probeReport";
+import { foreignUseTexts } from "../../core/monitor/foreignUse";
 import { count, say, seconds, type Text } from "../../core/text";
 import { nothingShown, together } from "../../core/shown";
 import { notify, showingProgress } from "../editor/screen";
@@ -34,7 +35,9 @@ export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
 
 function summary({ curve, seconds: took, monitor, warnings }: ProbeReport): Text {
   const [warning] = warnings;
-  const found = measured(curve, took, monitor);
+  const [use] = foreignUseTexts(monitor);
+  const told = measured(curve, took, monitor);
+  const found = use === undefined || monitor.verdict !== "contaminated" ? told : say`${told} ${use}`;
   return warning === undefined ? found : say`${found} ${warning}`;
 }
 

@@ -6,7 +6,7 @@ import type { Wire } from "../wire";
 import type { ComparisonAnswer, ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
 import type { CostStep } from "../bench/costSteps";
-import type { MonitorEvent, MonitorReport, ProcessName } from "../monitor/monitorSample";
+import type { ForeignUse, MonitorEvent, MonitorReport, ProcessName } from "../monitor/monitorSample";
 
 /** The watch's word in a record. Events nobody can draw are left out. */
 export function readMonitor(monitor: Wire): MonitorReport {
@@ -15,7 +15,17 @@ export function readMonitor(monitor: Wire): MonitorReport {
     events: monitor.at("events").fitting(readEvent),
     samples: monitor.at("samples").ifFits((value) => value.number()) ?? 0,
     foreignCpuBefore: monitor.at("foreignCpuBefore").ifFits((value) => value.number()),
+    cpu: monitor.at("cpu").ifFits(readForeignUse),
+    gpu: monitor.at("gpu").ifFits(readForeignUse),
   });
+}
+
+function readForeignUse(use: Wire): ForeignUse {
+  return {
+    median: use.at("median").number(),
+    max: use.at("max").number(),
+    who: use.at("who").fitting((one) => ({ ...readProcess(one), share: one.at("share").number() })),
+  };
 }
 
 function readEvent(event: Wire): MonitorEvent {

@@ -1,6 +1,7 @@
 import { say } from "../text";
 import type { Text } from "../text";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
+import { foreignUseTexts } from "../monitor/foreignUse";
 import { eventText } from "../monitor/interference";
 import type { MonitorVerdict } from "../monitor/monitorSample";
 import { largest } from "../lists";
@@ -50,6 +51,7 @@ function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly
     ...(ended === "unfinished" ? [say`It was cut off; what was measured so far is kept.`] : []),
     ...(error === undefined ? [] : [say`${error}`]),
     ...(monitor?.events ?? []).map(eventText),
+    ...(monitor === undefined ? [] : foreignUseTexts(monitor)),
   ];
 }
 

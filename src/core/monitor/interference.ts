@@ -3,6 +3,7 @@ import { percent, say, seconds } from "../text";
 import type { Text } from "../text";
 import type { MonitorEvent, MonitorReport, MonitorSample } from "./monitorSample";
 import { smallest } from "../lists";
+import { foreignUse } from "./foreignUse";
 
 export interface WatchRules {
   /** Samples at the beginning that were taken before the measurement. */
@@ -30,7 +31,13 @@ export function judgeSamples(samples: readonly MonitorSample[], rules: WatchRule
   const foreign = numbers(before, (s) => s.foreignCpu);
   const watched = during.filter((s) => s.foreignCpu !== undefined).length;
   const foreignCpuBefore = foreign.length > 0 ? median(foreign) : undefined;
-  const known = { samples: samples.length, ...(foreignCpuBefore !== undefined && { foreignCpuBefore }) };
+  const [cpu, gpu] = [foreignUse(during, "cpu"), foreignUse(during, "gpu")];
+  const known = {
+    samples: samples.length,
+    ...(foreignCpuBefore !== undefined && { foreignCpuBefore }),
+    ...(cpu !== undefined && { cpu }),
+    ...(gpu !== undefined && { gpu }),
+  };
   if (watched === 0) return { verdict: "unmonitored", events: [], ...known };
   const taken = [
     ...foreignCpu(during, Math.min(foreignCpuBefore ?? 0, busyBefore), rules),

@@ -10,6 +10,8 @@ export interface MonitorSample {
   readonly otherLlama?: readonly ProcessName[];
   /** GPU of everything but the measured process, where the platform tells. */
   readonly foreignGpu?: number;
+  /** Who that was, where the platform tells. */
+  readonly gpuBusiest?: readonly ProcessShare[];
   readonly freeMemoryBytes?: number;
   /** Bytes read back from swap since the sample before. */
   readonly swappedInBytes?: number;
@@ -25,6 +27,19 @@ export interface ProcessName {
 
 export interface BusyProcess extends ProcessName {
   readonly cpu: number;
+}
+
+/** A process and its share of a device, 0 to 1. */
+export interface ProcessShare extends ProcessName {
+  readonly share: number;
+}
+
+/** What others used of a device while something was measured: shares of the whole, 0 to 1. */
+export interface ForeignUse {
+  readonly median: number;
+  readonly max: number;
+  /** Those who used most of it, on average. */
+  readonly who: readonly ProcessShare[];
 }
 
 export type MonitorEvent =
@@ -48,5 +63,9 @@ export interface MonitorReport {
   readonly events: readonly MonitorEvent[];
   /** Median share of the machine others used before the measurement began. */
   readonly foreignCpuBefore?: number;
+  /** Of all processors together. */
+  readonly cpu?: ForeignUse;
+  /** Of the busiest GPU, where the platform tells. */
+  readonly gpu?: ForeignUse;
   readonly samples: number;
 }

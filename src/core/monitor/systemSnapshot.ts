@@ -1,4 +1,4 @@
-import type { BusyProcess, MonitorSample, ProcessName } from "./monitorSample";
+import type { BusyProcess, MonitorSample, ProcessName, ProcessShare } from "./monitorSample";
 import { append } from "../lists";
 
 export interface ProcessUse extends ProcessName {
@@ -19,6 +19,7 @@ export interface SystemSnapshot {
   /** CPU seconds the host took away from this virtual machine. */
   readonly stolenSeconds?: number;
   readonly foreignGpu?: number;
+  readonly gpuBusiest?: readonly ProcessShare[];
   readonly freeMemoryBytes?: number;
   readonly swappedInBytes?: number;
   readonly clockMhz?: number;
@@ -82,6 +83,7 @@ export function sampleBetween(
       .filter((p) => llamaProgram.test(p.name) && !ours.has(p.pid))
       .map(({ pid, name }) => ({ pid, name })),
     ...(after.foreignGpu !== undefined && { foreignGpu: after.foreignGpu }),
+    ...(after.gpuBusiest !== undefined && { gpuBusiest: after.gpuBusiest }),
     ...(after.freeMemoryBytes !== undefined && { freeMemoryBytes: after.freeMemoryBytes }),
     ...(swapped !== undefined && { swappedInBytes: swapped }),
     ...(after.clockMhz !== undefined && { clockMhz: after.clockMhz }),

@@ -2,7 +2,7 @@ import { count, say } from "../text";
 import { costAt, fitCurve, secondsBetween } from "./curveFit";
 import type { CurveFit } from "./curveFit";
 import type { DepthCurve } from "./depthCurve";
-import { generationSecondsPerToken } from "./generationSpeed";
+import { generationCost } from "./generationSpeed";
 import { isKneeProne } from "./kneeProne";
 import type { Prediction, PredictionBasis } from "./prediction";
 import { largest, smallest } from "../lists";
@@ -49,7 +49,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
       basis,
     };
   }
-  const generation = generationSecondsPerToken(curve.generation, target);
+  const generation = generationCost(curve, target);
   if (fit.knots.length < 2 && cached * furthestOfOnePoint < fit.start) {
     return {
       known: false,
@@ -58,7 +58,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
     };
   }
   // Few tokens are bound by memory, not by arithmetic: reading them costs at least one step.
-  const step = tokens > 0 ? (generation ?? 0) : 0;
+  const step = tokens > 0 ? (generation?.secondsPerToken ?? 0) : 0;
   const reading = Math.max(step, secondsBetween(fit, cached, target));
   const seconds = (curve.overheadSeconds ?? 0) + reading;
   const { slow, fast } = band(fit, { cached, target, kneeProne });
@@ -75,7 +75,11 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
     seconds,
     lowSeconds: seconds * Math.exp(-Math.hypot(fast, session)),
     highSeconds: seconds * Math.exp(Math.hypot(slow, session)),
-    ...(generation !== undefined && { generationTokensPerSecond: 1 / generation }),
+    ...(generation !== undefined && {
+      generationTokensPerSecond: 1 / generation.secondsPerToken,
+      generationLowTokensPerSecond: 1 / generation.high,
+      generationHighTokensPerSecond: 1 / generation.low,
+    }),
     basis,
   };
 }

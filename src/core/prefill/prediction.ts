@@ -9,6 +9,9 @@ export type Prediction =
       readonly lowSeconds: number;
       readonly highSeconds: number;
       readonly generationTokensPerSecond?: number;
+      /** Ends of its 80 % band. */
+      readonly generationLowTokensPerSecond?: number;
+      readonly generationHighTokensPerSecond?: number;
       readonly basis: PredictionBasis;
     }
   | { readonly known: false; readonly reason: Text; readonly basis?: PredictionBasis };

@@ -6,16 +6,29 @@ import type { PromptKeeping, SecondQuestion } from "./secondQuestion";
 /** The verdict line about time; `ageSeconds`: of the probe, where it is known. */
 export function predictionText(prediction: Prediction, ageSeconds?: number): Text {
   if (!prediction.known) return prediction.reason;
-  const { seconds: middle, lowSeconds, highSeconds, generationTokensPerSecond, basis } = prediction;
+  const { seconds: middle, lowSeconds, highSeconds, basis } = prediction;
+  const generation = generationText(prediction);
   const band = say`≈ ${seconds(middle)} (${seconds(lowSeconds)} – ${seconds(highSeconds)})`;
   const depth = count(basis.deepestDepth);
   const wait =
     ageSeconds === undefined
       ? say`${band}, probed to ${depth} token[s]`
       : say`${band}, probed to ${depth} token[s] ${ageText(ageSeconds)}`;
-  return generationTokensPerSecond === undefined
-    ? wait
-    : say`${wait}; then ${tokensPerSecond(generationTokensPerSecond)}`;
+  return generation === undefined ? wait : say`${wait}; then ${generation}`;
+}
+
+/** How fast the answer comes behind the prompt, with the band. */
+export function generationText(prediction: Prediction): Text | undefined {
+  if (!prediction.known) return undefined;
+  const {
+    generationTokensPerSecond: speed,
+    generationLowTokensPerSecond: low,
+    generationHighTokensPerSecond: high,
+  } = prediction;
+  if (speed === undefined) return undefined;
+  return low === undefined || high === undefined
+    ? say`${tokensPerSecond(speed)}`
+    : say`${tokensPerSecond(speed)} (${tokensPerSecond(low)} – ${tokensPerSecond(high)})`;
 }
 
 /** What is odd about the measurement, in one sentence. */

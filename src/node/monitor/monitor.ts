@@ -128,8 +128,7 @@ function systemOf(measured: readonly number[], interval: number): PlatformSystem
       const nvidia = existsSync("/dev/nvidiactl") ? new NvidiaUse(interval) : undefined;
       return {
         snapshot: () => {
-          const foreignGpu = nvidia?.foreign(measured);
-          return Promise.resolve({ ...linux.snapshot(), ...(foreignGpu !== undefined && { foreignGpu }) });
+          return Promise.resolve({ ...linux.snapshot(), ...nvidia?.foreign(measured) });
         },
         close: () => nvidia?.close(),
       };

@@ -62,9 +62,8 @@ export class LinuxSystem {
     const known = this.#names.get(pid);
     if (known?.started === started) return known.name;
     const [first = ""] = (text(`/proc/${pid}/cmdline`) ?? "").split("\0");
-    // Browsers write their whole title over the first argument.
-    const [program = first] = first.split(" -", 1);
-    const name = first === "" ? short : path.basename(program).slice(0, 60);
+    // Programs that write a title over their arguments may put anything into it; the short name is the program's.
+    const name = first === "" || /\s/.test(first) ? short : path.basename(first).slice(0, 60);
     this.#names.set(pid, { started, name });
     return name;
   }

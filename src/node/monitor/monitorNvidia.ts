@@ -1,6 +1,6 @@
 import { startGuarded } from "../process/guardedProcess";
 import type { GuardedProcess } from "../process/guardedProcess";
-import { largest } from "../../core/lists";
+import type { SystemSnapshot } from "../../core/monitor/systemSnapshot";
 
 export interface GpuUse {
   readonly gpu: number;
@@ -36,15 +36,20 @@ export class NvidiaUse {
     void this.#process.ended.then(() => (this.#answers = false));
   }
 
-  /** Share that others than these took of the busiest GPU; undefined where nobody can tell. */
-  foreign(measured: readonly number[]): number | undefined {
+  /** What others than these took of the busiest GPU; undefined where nobody can tell. */
+  foreign(measured: readonly number[]): Pick<SystemSnapshot, "foreignGpu" | "gpuBusiest"> | undefined {
     if (!this.#answers) return undefined;
     const recent = [...this.#seen.values()].filter((use) => performance.now() - use.at < 5000);
-    const byGpu = new Map<number, number>();
-    for (const { gpu, pid, share } of recent) {
-      if (!measured.includes(pid)) byGpu.set(gpu, (byGpu.get(gpu) ?? 0) + share);
-    }
-    return Math.min(1, largest(byGpu.values(), 0));
+    const others = recent.filter(({ pid, share }) => share > 0 && !measured.includes(pid));
+    const gpus = [...new Set(others.map(({ gpu }) => gpu))].map((gpu) => {
+      const uses = others.filter((use) => use.gpu === gpu);
+      return { uses, sum: uses.reduce((sum, { share }) => sum + share, 0) };
+    });
+    const [busiest] = gpus.toSorted((p, q) => q.sum - p.sum);
+    return {
+      foreignGpu: Math.min(1, busiest?.sum ?? 0),
+      gpuBusiest: (busiest?.uses ?? []).map(({ pid, name, share }) => ({ pid, name, share })),
+    };
   }
 
   close(): void {

@@ -55,14 +55,19 @@ export function parseWindowsReading(line: string, at: number, measured: readonly
       },
     ];
   });
-  const foreign = strings(reading.gpu).reduce((sum, entry) => {
-    const match = /^pid_(\d+)_.* (\d+)$/.exec(entry);
-    return match === null || measured.includes(Number(match[1])) ? sum : sum + Number(match[2]) / 100;
-  }, 0);
+  const names = new Map(processes.map(({ pid, name }) => [pid, name]));
+  const shares = new Map<number, number>();
+  for (const entry of strings(reading.gpu)) {
+    const [, pid, share] = /^pid_(\d+)_.* (\d+)$/.exec(entry) ?? [];
+    if (pid === undefined || measured.includes(Number(pid))) continue;
+    shares.set(Number(pid), (shares.get(Number(pid)) ?? 0) + Number(share) / 100);
+  }
+  const gpuBusiest = Array.from(shares, ([pid, share]) => ({ pid, name: names.get(pid) ?? "?", share }));
+  const foreign = gpuBusiest.reduce((sum, { share }) => sum + share, 0);
   return {
     at,
     processes,
-    ...(reading.gpu !== undefined && { foreignGpu: Math.min(1, foreign) }),
+    ...(reading.gpu !== undefined && { foreignGpu: Math.min(1, foreign), gpuBusiest }),
     ...(typeof reading.freeKiB === "number" && { freeMemoryBytes: reading.freeKiB * 1024 }),
     // 1: discharging, 4 and 5: low and critical
     ...(typeof reading.battery === "number" && { onBattery: [1, 4, 5].includes(reading.battery) }),

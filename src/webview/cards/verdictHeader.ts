@@ -2,7 +2,8 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { GaugeReport, VerdictKind } from "../../core/report/gaugeReport";
 import { otherRemedies } from "../../core/report/verdict";
 import { visibleName } from "../../core/visibleName";
-import { count, percent, say, seconds, tokensPerSecond, type Text } from "../../core/text";
+import { generationText } from "../../core/prefill/predictionText";
+import { count, percent, say, seconds, type Text } from "../../core/text";
 import { isExact } from "../../core/tokens/tokenCount";
 import { icon, type IconName } from "./icons";
 import { commandButton, provenancePill } from "./parts";
@@ -145,14 +146,15 @@ function knownFacts({ acceptance, prefill, wait }: GaugeReport): readonly Fact[]
     rows.push([say`room for the answer`, say`${count(answerRoom)}`, say`${count(answerReserve)} reserved`]);
   }
   if (!prefill.known) return rows;
-  const { lowSeconds, highSeconds, generationTokensPerSecond: speed } = prefill;
+  const { lowSeconds, highSeconds } = prefill;
+  const generation = generationText(prefill);
   rows.push([
     say`first token`,
     say`${seconds(prefill.seconds)}`,
     say`${seconds(lowSeconds)} – ${seconds(highSeconds)}`,
   ]);
-  if (speed !== undefined) {
-    rows.push([say`then`, say`${tokensPerSecond(speed)}`, say`at depth ${count(acceptance.promptTokens)}`]);
+  if (generation !== undefined) {
+    rows.push([say`then`, generation, say`at depth ${count(acceptance.promptTokens)}`]);
   }
   const { answer, total } = wait;
   if (answer !== undefined && total !== undefined) {

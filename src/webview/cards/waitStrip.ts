@@ -1,4 +1,5 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
+import { foreignUseTexts } from "../../core/monitor/foreignUse";
 import { eventText } from "../../core/monitor/interference";
 import type { CurveOrigin } from "../../core/history/curveChoice";
 import type { MonitorEvent, MonitorVerdict } from "../../core/monitor/monitorSample";
@@ -28,6 +29,7 @@ export function waitStrip(view: View, origin: CurveOrigin, width: number): Templ
   const [, why] = verdicts[verdict];
   return html`<div class="watch">
     <p>${words(say`Machine`)} ${verdictPill(view, verdict)} <span class="dim">${words(why)}</span></p>
+    ${monitor === undefined ? nothing : foreignUseTexts(monitor).map((text) => html`<p class="dim">${words(text)}</p>`)}
     ${monitor === undefined || took === undefined ? nothing : strip(view, events, took, width)}
     ${
       events.length === 0

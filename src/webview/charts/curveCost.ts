@@ -1,4 +1,4 @@
-import { html, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import { count, say } from "../../core/text";
 import type { View } from "../view/view";
@@ -44,6 +44,7 @@ export function costCurve(
         ({ at, value }) =>
           svg`<text class="dim" x=${at} y=${boxHeight + 18} text-anchor=${anchor(at, box.width)}>${words(say`${count(value)}`)}</text>`,
       )}
+      ${layout.band === undefined ? nothing : svg`<path class="band" d=${layout.band} />`}
       <path class="likely" d=${layout.line} />
       ${layout.measured.map(
         (mark) =>

@@ -1,8 +1,8 @@
 import { scaleLinear } from "d3-scale";
-import { line } from "d3-shape";
+import { area, line } from "d3-shape";
 import { costAt, fitCurve } from "../../core/prefill/curveFit";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
-import { generationSecondsPerToken } from "../../core/prefill/generationSpeed";
+import { generationCost } from "../../core/prefill/generationSpeed";
 import { largest } from "../../core/lists";
 
 /** What one token costs at a depth. */
@@ -16,6 +16,8 @@ export interface CostMark {
 export interface CostLayout {
   /** SVG path data: what the predictions use. */
   readonly line: string;
+  /** The 80 % band around it, where there is one. */
+  readonly band?: string;
   readonly measured: readonly CostMark[];
   readonly depthTicks: readonly { readonly at: number; readonly value: number }[];
   /** Milliseconds per token. */
@@ -43,18 +45,29 @@ export function costLayout(
     Math.max(1, furthest),
   );
   const points = Array.from({ length: samples + 1 }, (_, i) => (end * i) / samples).flatMap((depth) => {
-    const secondsPerToken = cost(depth);
-    return secondsPerToken === undefined ? [] : [{ depth, secondsPerToken }];
+    const found = cost(depth);
+    return found === undefined ? [] : [{ depth, ...found }];
   });
-  const top = largest([...points, ...marks].map(({ secondsPerToken }) => 1000 * secondsPerToken));
+  const top = largest(
+    [
+      ...points.map(({ high, secondsPerToken }) => high ?? secondsPerToken),
+      ...marks.map((m) => m.secondsPerToken),
+    ].map((seconds) => 1000 * seconds),
+  );
   const x = scaleLinear([0, end], [0, box.width]);
   const y = scaleLinear([0, top * 1.05], [box.height, 0]).nice(4);
   const path = line<(typeof points)[number]>(({ depth }) => x(depth)).y(({ secondsPerToken }) =>
     y(1000 * secondsPerToken),
   );
+  const band = area<(typeof points)[number]>(({ depth }) => x(depth))
+    .y0(({ low = 0 }) => y(1000 * low))
+    .y1(({ high = 0 }) => y(1000 * high));
   const every = Math.ceil(marks.length / mostMarks);
   return {
     line: path(points) ?? "",
+    ...(points.every(({ low, high }) => low !== undefined && high !== undefined) && {
+      band: band(points) ?? "",
+    }),
     measured: marks
       .filter((_, i) => i % every === 0)
       .map((mark) => ({ ...mark, x: x(mark.depth), y: y(1000 * mark.secondsPerToken) })),
@@ -76,9 +89,15 @@ function measuredCosts(
     : generation.map(({ depth, tokensPerSecond }) => ({ depth, secondsPerToken: 1 / tokensPerSecond }));
 }
 
-function costOf(curve: DepthCurve, kind: CostKind): ((depth: number) => number | undefined) | undefined {
-  if (kind === "generation") return (depth) => generationSecondsPerToken(curve.generation, depth);
+interface CostAt {
+  readonly secondsPerToken: number;
+  readonly low?: number;
+  readonly high?: number;
+}
+
+function costOf(curve: DepthCurve, kind: CostKind): ((depth: number) => CostAt | undefined) | undefined {
+  if (kind === "generation") return (depth) => generationCost(curve, depth);
   if (curve.points.length === 0) return undefined;
   const fit = fitCurve(curve);
-  return (depth) => costAt(fit, depth);
+  return (depth) => ({ secondsPerToken: costAt(fit, depth) });
 }

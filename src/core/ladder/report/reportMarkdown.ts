@@ -1,3 +1,4 @@
+import { foreignUseTexts } from "../../monitor/foreignUse";
 import { eventText } from "../../monitor/interference";
 import { formatBytes, formatNumber, formatSeconds, formatText } from "../../format";
 import { codeBlock, inMarkdown, markdownTable, type Markdown } from "../../markdown";
@@ -165,6 +166,9 @@ function stepLines(step: LadderStep): readonly string[] {
         ]),
     ...(step.invalid === undefined ? [] : [`- ${where}: ${written(invalidText(step.invalid))}`]),
     ...events.map((event) => `- ${where}: ${written(eventText(event))}`),
+    ...(step.monitor === undefined ? [] : foreignUseTexts(step.monitor)).map(
+      (use) => `- ${where}: ${written(use)}`,
+    ),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { foreignUseTexts } from "../../monitor/foreignUse";
 import { eventText } from "../../monitor/interference";
 import { bytes, count, percent, say, seconds, tokensPerSecond } from "../../text";
 import type { Text } from "../../text";
@@ -173,12 +174,15 @@ function monitor(runs: readonly LadderStep[], { header: { plan } }: LadderRecord
   const event = reports.flatMap((report) => report.events)[0];
   const clean = runs.length > 0 && runs.every((step) => step.monitor?.verdict === "clean");
   const needed = plan.criteria.monitor === "clean";
+  const [use] = reports.flatMap(foreignUseTexts);
   return {
     name: "monitor",
     // what is only stated can spoil a pass as little as what nobody could see
     passed: clean ? true : needed ? false : null,
     sentence: clean
-      ? say`The machine was quiet during the runs at the target.`
+      ? use === undefined
+        ? say`The machine was quiet during the runs at the target.`
+        : say`The machine was quiet during the runs at the target. ${use}`
       : event !== undefined
         ? say`The machine was disturbed: ${eventText(event)}.`
         : say`The machine was not monitored, so other programs may have been running.`,

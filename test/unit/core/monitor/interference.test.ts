@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eventText, judgeSamples } from "../../../../src/core/monitor/interference";
 import type { MonitorSample } from "../../../../src/core/monitor/monitorSample";
+import { foreignUseTexts } from "../../../../src/core/monitor/foreignUse";
 import { formatText } from "../../../../src/core/format";
 
 const rules = { baselineSamples: 3, usesCpu: true, intervalSeconds: 2 };
@@ -47,6 +48,31 @@ describe("the verdict of the watch", () => {
     expect(formatText(eventText(report.events[0] ?? never()))).toBe(
       "cargo (7), code (8) and others used 40 % of the CPU from 40 s to 58 s",
     );
+  });
+
+  it("gives figures of what others used: median, maximum, and who", () => {
+    const report = judgeSamples(
+      watch((i) => ({
+        // before the measurement, which is not counted
+        ...(i < 3 && { foreignCpu: 0.9 }),
+        ...(i === 30 && { foreignCpu: 0.115 }),
+        busiest: [
+          { pid: 7, name: "code", cpu: 0.02 },
+          { pid: 0, name: "short-lived processes", cpu: 0.01 },
+        ],
+        foreignGpu: i === 40 ? 0.047 : 0,
+        gpuBusiest: i === 40 ? [{ pid: 9, name: "Xorg", share: 0.047 }] : [],
+      })),
+      rules,
+    );
+    expect(report.verdict).toBe("clean");
+    expect(report.cpu).toMatchObject({ median: 0.05, max: 0.115 });
+    expect(foreignUseTexts(report).map((text) => formatText(text))).toEqual([
+      "Others used 5.0 % of the CPU (at most 12 %): code (7) 2.0 %, short-lived processes 1.0 %.",
+      "Others used 0.0 % of the GPU (at most 4.7 %).",
+    ]);
+    expect(judgeSamples([], rules).cpu).toBeUndefined();
+    expect(foreignUseTexts({})).toEqual([]);
   });
 
   it("lets a single spike pass, and five points only where the model computes on the GPU", () => {

@@ -32,6 +32,32 @@ function trials(): readonly Trial[] {
     });
 }
 
+describe("generation measured at several depths", () => {
+  // the article's final run: f16, K of q8_0, f16
+  const generation = [
+    { depth: 0, tokensPerSecond: 17.38 },
+    { depth: 32_768, tokensPerSecond: 14.77 },
+    { depth: 131_072, tokensPerSecond: 9.72 },
+  ];
+
+  it("is read between them in seconds per token", () => {
+    const { secondsPerToken = 0 } = generationCost({ generation }, 81_920) ?? {};
+    expect(secondsPerToken).toBeCloseTo((1 / 14.77 + 1 / 9.72) / 2, 6);
+  });
+
+  it("has a band of its own: as wide as the speeds scatter, whatever prefill does", () => {
+    const width = (points: typeof generation): number => {
+      const { low = 1, high = 1 } = generationCost({ generation: points }, 32_768) ?? {};
+      return high / low;
+    };
+    const repeated = (factor: number): typeof generation =>
+      generation.flatMap((point) => [point, { ...point, tokensPerSecond: point.tokensPerSecond * factor }]);
+    expect(width(repeated(1.1))).toBeGreaterThan(width(repeated(1.01)));
+    // the runs of that day differ by 2.5 % at most, and the band holds them
+    expect(width(repeated(17.16 / 17.59))).toBeGreaterThan(17.59 / 17.16);
+  });
+});
+
 describe("the band of generation speed", () => {
   const all = trials();
 

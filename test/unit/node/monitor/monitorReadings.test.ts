@@ -40,6 +40,7 @@ describe("what Windows says", () => {
         { pid: 11, parent: 4, cpuSeconds: 0.5, name: "Code" },
       ],
       foreignGpu: 0.12,
+      gpuBusiest: [{ pid: 11, name: "Code", share: 0.12 }],
       freeMemoryBytes: 1024 * 1024,
       onBattery: true,
     });
