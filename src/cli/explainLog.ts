@@ -13,15 +13,17 @@ export const addExplainLog: CliCommand = (program, { signal }) => {
     .action(async (file: string, options: { json?: true }) => {
       const explained = explainLog(await textOf(file, signal));
       if (options.json) printJson(explained);
-      else printLines(eventLines(explained));
+      else printLines(eventLines(explained, file));
     });
 };
 
-const eventLines = ({ events }: ExplainedLog): string[] =>
+/** A terminal makes a link of FILE:LINE. */
+const eventLines = ({ events }: ExplainedLog, file: string): string[] =>
   events.length === 0
     ? ["No failure was found."]
-    : events.flatMap(({ line, severity, message, cause, remedy }) => [
-        `${line}: ${severity}: ${message}`,
+    : events.flatMap(({ line, severity, message, cause, remedy, around = [] }) => [
+        `${file}:${line}: ${severity}: ${message}`,
+        ...around.map((one) => `  ${one.line === line ? ">" : " "} ${one.line}  ${one.text}`),
         `  ${formatText(cause)}`,
         `  → ${formatText(remedy)}`,
       ]);

@@ -51,6 +51,12 @@ export function codeBlock(text: string, language = ""): Markdown {
   return `${fence}${language}\n${lines}\n${fence}` as Markdown;
 }
 
+export const heading = (title: Markdown): Markdown => `## ${title}` as Markdown;
+
+/** A link to a line of a file, from 1. @param address of the file, encoded */
+export const lineLink = (title: Shown, address: string, line: number): Markdown =>
+  `[${inMarkdown(title)}](${address}#L${String(line)})` as Markdown;
+
 /** A link that runs a command, in a text that is allowed to. */
 export const commandLink = (title: Shown, command: string): Markdown =>
   `[${inMarkdown(title)}](command:${command})` as Markdown;

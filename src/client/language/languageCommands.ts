@@ -14,7 +14,16 @@ import { formatBytes } from "../../core/format";
 import { isSectionCommand, type SectionCommand } from "../../core/protocol/serverRequests";
 import { bytes, say } from "../../core/text";
 import { UserError } from "../../core/userError";
-import { bulletList, codeBlock, markdownTable, md, paragraphs, type Markdown } from "../../core/markdown";
+import {
+  bulletList,
+  codeBlock,
+  heading,
+  lineLink,
+  markdownTable,
+  md,
+  paragraphs,
+  type Markdown,
+} from "../../core/markdown";
 import { shownName, type Shown } from "../../core/shown";
 import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -66,7 +75,7 @@ export async function explainActiveLog(): Promise<void> {
   const { explainLog } = await import("../../core/logs/explainLog");
   const { logReport } = await import("../../core/logs/logReport");
   const text = ofBearableLength(document.getText(selection.isEmpty ? undefined : selection), mostLogText);
-  const parts = logReport(explainLog(text, mostLogLines));
+  const parts = logReport(explainLog(text, mostLogLines), selection.isEmpty ? 0 : selection.start.line);
   if (parts.length === 0) {
     throw new UserError(
       "invalidInput",
@@ -74,9 +83,14 @@ export async function explainActiveLog(): Promise<void> {
       say`Open its log, or select the lines around the error; with -lv 4 it is most detailed.`,
     );
   }
-  const page = parts.flatMap(({ heading, lines }) => [
-    md`## ${localized(heading)}`,
-    ...lines.map((line) => md`${localized(line)}`),
+  const linked = (title: Shown, line: number | undefined): Markdown =>
+    line === undefined || document.uri.scheme !== "file"
+      ? md`${title}`
+      : lineLink(title, document.uri.toString(), line);
+  const page = parts.flatMap(({ heading: title, line, lines, quoted }) => [
+    heading(linked(localized(title), line)),
+    ...(quoted === undefined ? [] : [codeBlock(quoted)]),
+    ...lines.map((each) => md`${localized(each)}`),
   ]);
   await showMarkdown(localized(say`What this log shows`), paragraphs(page));
 }

@@ -68,6 +68,15 @@ export const kernelCauses = catalogue({
       say`Make all layers fit on the device: a smaller -ub or -c, -np 1, or a smaller quantisation.`,
     ],
   }),
+  batchNotComputed: (code: string): Entry => ({
+    sentence:
+      code === "-2"
+        ? say`A batch could not be computed: memory for it could not be allocated.`
+        : say`A batch could not be computed: the backend failed (${code}).`,
+    remedies: [
+      say`Look for the backend's own message above; lower -ub, try f16 for K and V or another backend, one at a time.`,
+    ],
+  }),
   illegalAccess: (): Entry => ({
     sentence: say`A backend kernel failed. The cause is the build, the driver or the hardware rather than the settings alone.`,
     remedies: [

@@ -1,12 +1,27 @@
-import { bytes, count, say, type Text } from "../text";
+import { bytes, count, say, type Text, type TextArg } from "../text";
 import { catalogue, type Entry } from "./cause";
 import { fewerLayers, quantisedCache, smallerContext, smallerWeights } from "./remedies";
 
 /** Memory that was asked for and not there. */
 export interface Allocation {
-  readonly device: string;
+  readonly device: TextArg;
   /** What was asked for, if it is known. */
   readonly bytes?: number;
+  /** It was to be in main memory: nothing can be moved off it to a full device. */
+  readonly host?: boolean;
+}
+
+/** How logs name where memory was asked for, in words. */
+export const mainMemory = say`Main memory`;
+export const vulkanDevice = say`The Vulkan device`;
+export const someDevice = say`The device`;
+export const numberedDevice = (index: string): Text => say`Device ${index}`;
+
+/** What a compute buffer was for, as far as the log says. */
+export interface ComputeContext {
+  /** Several GPUs work one after the other. */
+  readonly pipelined: boolean;
+  readonly flashAttn?: string;
 }
 
 /** The context that a KV cache is for. */
@@ -23,19 +38,30 @@ const cacheRemedies = ({ nCtx, quantised }: CachedContext): readonly Text[] =>
     ? [smallerContext]
     : [quantisedCache, smallerContext, ...(nCtx === undefined ? [] : [say`It is ${count(nCtx)} now.`])];
 
-const deviceFull = (where: Allocation, pipelined: boolean): Entry => ({
+const deviceFull = (where: Allocation, { pipelined, flashAttn }: ComputeContext): Entry => ({
   sentence:
     where.bytes === undefined
       ? say`${where.device} is full: memory requested while working could not be allocated.`
-      : say`${where.device} is full: the last ${bytes(where.bytes)} could not be allocated. Every device in a split needs its own compute buffer.`,
-  remedies: pipelined
-    ? [
-        say`Several GPUs work as a pipeline and keep copies of their inputs: lower -ub, put fewer layers on the smallest device (-ts), or use one device (-sm none).`,
-      ]
-    : [
-        say`Lower -ub (512, 256), use flash attention, put fewer layers on this device (-ngl, -ts), or lower -c.`,
-        otherPrograms,
-      ],
+      : where.host === true
+        ? say`${where.device} has no room for ${bytes(where.bytes)} of compute buffer.`
+        : say`${where.device} is full: the last ${bytes(where.bytes)} could not be allocated. Every device in a split needs its own compute buffer.`,
+  remedies: [
+    ...(flashAttn === "off"
+      ? [
+          say`Turn flash attention on (-fa on): without it the attention scores grow with -ub times the context.`,
+        ]
+      : []),
+    ...(pipelined
+      ? [
+          say`Several GPUs work as a pipeline and keep copies of their inputs: lower -ub, put fewer layers on the smallest device (-ts), or use one device (-sm none).`,
+        ]
+      : where.host === true
+        ? [say`Lower -ub (512, 256) or -c.`, otherPrograms]
+        : [
+            say`Lower -ub (512, 256), use flash attention, put fewer layers on this device (-ngl, -ts), or lower -c.`,
+            otherPrograms,
+          ]),
+  ],
 });
 
 /** Memory that is full, by what filled it. */
@@ -53,7 +79,14 @@ export const memoryCauses = catalogue({
         : where.bytes === undefined
           ? say`${where.device} has no room for the model's weights.`
           : say`${where.device} has no room for ${bytes(where.bytes)} of the model's weights.`,
-    remedies: [smallerWeights, fewerLayers, otherPrograms],
+    remedies:
+      where?.host === true
+        ? [
+            smallerWeights,
+            say`Put more layers on a GPU (-ngl), or let the file be mapped (-lm mmap).`,
+            otherPrograms,
+          ]
+        : [smallerWeights, fewerLayers, otherPrograms],
   }),
   cacheFills: (where?: Allocation, context: CachedContext = {}) =>
     ({
@@ -78,8 +111,8 @@ export const memoryCauses = catalogue({
       change: "placement",
       remedies: [say`Change only the split (-ts) or the placement (-ngl, -ot).`],
     }) as const,
-  absurdAllocation: (device: string, size: number): Entry => ({
-    sentence: say`${bytes(size)} was requested at once on ${device}, more than any device has: the attention scores of the whole context without flash attention, or copies of them for several GPUs.`,
+  absurdAllocation: (size: number): Entry => ({
+    sentence: say`${bytes(size)} was requested at once, more than any device has: the attention scores of the whole context without flash attention, or copies of them for several GPUs.`,
     remedies: [
       say`Turn flash attention on (-fa on), lower -ub, and set an explicit -c. With several GPUs try -sm none or fewer devices.`,
     ],
@@ -115,9 +148,25 @@ export const memoryCauses = catalogue({
     sentence: say`${bytes(size)} was requested: the context is the model's whole training context, ${count(nCtx)} token[s].`,
     remedies: [say`Set an explicit context, for example -c 32768.`],
   }),
+  projectorOutOfMemory: (where: Allocation): Entry => ({
+    sentence:
+      where.bytes === undefined
+        ? say`${where.device} has no room for the multimodal projector.`
+        : say`${where.device} has no room for ${bytes(where.bytes)} of the multimodal projector.`,
+    remedies: [
+      ...(where.host === true ? [] : [say`Keep it in main memory (--no-mmproj-offload).`]),
+      say`Limit the tokens of an image (--image-max-tokens), use a smaller mmproj file, or start without it (--no-mmproj).`,
+    ],
+  }),
   hostOutOfMemory: (size: number, context: CachedContext): Entry => ({
     sentence: say`${bytes(size)} of main memory could not be allocated.`,
-    remedies: cacheRemedies(context),
+    remedies: [...cacheRemedies(context), otherPrograms],
+  }),
+  pipelineGivenUp: (): Entry => ({
+    sentence: say`The GPUs have no room to work as a pipeline; the server went on without.`,
+    remedies: [
+      say`Nothing has to be done. With a smaller -ub or -c the pipeline may fit, which reads prompts faster.`,
+    ],
   }),
   killedBySystem: (): Entry => ({
     sentence: say`The machine's main memory ran out. A server grows after startup: prompt cache (--cache-ram, 8 GiB by default) and context checkpoints, up to 32 per slot, which are large for recurrent and sliding-window models.`,

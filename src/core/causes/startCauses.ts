@@ -1,6 +1,7 @@
 import { count, say, type Text } from "../text";
-import { catalogue, type Entry } from "./cause";
+import { catalogue, type Cause, type Entry } from "./cause";
 
+const more = say`Start again with -lv 4, which prints sizes and reasons, and explain that log.`;
 const help = say`See llama-server --help for this build's options.`;
 
 /** An option that llama-server never had; `close`: the one that was probably meant. */
@@ -86,6 +87,26 @@ export const startCauses = catalogue({
       say`Use a draft model of the same family, or --spec-type draft-mtp if the model has MTP layers.`,
     ],
   }),
+  draftModelMissing: (type: string): Entry => ({
+    sentence: say`${type} needs a draft model, and none is named: the server runs without drafting.`,
+    remedies: [say`Name one with --spec-draft-model, or leave --spec-type out.`],
+  }),
+  mtpLayersMissing: (): Entry => ({
+    sentence: say`The model file has no layers for drafting (MTP), which --spec-type draft-mtp needs.`,
+    remedies: [
+      say`Use a file of this model that has kept them, name one with --spec-draft-model, or leave --spec-type out.`,
+    ],
+  }),
+  routerInRouter: (): Entry => ({
+    sentence: say`This section names no model, so that its server starts as another router and answers nothing.`,
+    remedies: [say`Add model = FILE or hf-repo = NAME to the section.`],
+  }),
+  instanceEnded: (name: string, status: string): Entry => ({
+    sentence: say`The server of ${name} ended with status ${status}; the lines above do not say why.`,
+    remedies: [
+      say`Start its command line by hand: the router prints it above, after "spawning server instance with args".`,
+    ],
+  }),
   tooManySlots: (most: number): Entry => ({
     sentence: say`llama.cpp supports at most ${count(most)} slot[s].`,
     remedies: [say`Set a smaller -np.`],
@@ -104,9 +125,9 @@ export const startCauses = catalogue({
     sentence: say`An RPC server does not respond; llama.cpp exits when one is lost.`,
     remedies: [say`Start ggml-rpc-server on that machine with the same build, and check HOST:PORT.`],
   }),
-  splitModeNotPossible: (): Entry => ({
+  splitModeNotPossible: (flashAttnOff = false): Entry => ({
     sentence: say`Splitting tensors is not possible here: it needs GPUs, flash attention and a model that supports it.`,
-    remedies: [say`Use -sm layer.`],
+    remedies: flashAttnOff ? [say`Use -fa on, or -sm layer.`] : [say`Use -sm layer.`],
   }),
   noGpuUsed: (): Entry => ({
     sentence: say`This llama.cpp has no GPU backend, or found no GPU: everything runs on the CPU.`,
@@ -120,7 +141,18 @@ export const startCauses = catalogue({
   }),
   loadFailed: (): Entry => ({
     sentence: say`The model was not loaded; the lines above do not say why.`,
-    remedies: [say`Start again with -lv 4, which prints sizes and reasons, and explain that log.`],
+    remedies: [more],
+  }),
+  unknownError: (place: string | undefined, nearest: Cause | undefined): Entry => ({
+    sentence:
+      place === undefined
+        ? say`The log has an error that is not known here.`
+        : say`${place} reports an error that is not known here.`,
+    remedies: [
+      ...(nearest === undefined ? [] : [say`It may be this: ${nearest.sentence}`, ...nearest.remedies]),
+      say`Search llama.cpp's issues for the words of the line.`,
+      more,
+    ],
   }),
 });
 

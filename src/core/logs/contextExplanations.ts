@@ -3,6 +3,9 @@ import { isQuantised } from "../launch/launchRules";
 import type { Explanation } from "./logEvent";
 import { parseMebibytes } from "./reading/logLine";
 
+/** What failed in front of this was tried again in another way, so it is no failure. */
+export const recovery = /buffer allocation failed, retrying without pipeline parallelism/;
+
 /** Explanations of limits of the context, of KV types and of work done twice. */
 export const contextExplanations: readonly Explanation[] = [
   {
@@ -17,8 +20,24 @@ export const contextExplanations: readonly Explanation[] = [
   },
   {
     severity: "error",
+    pattern: /input \((\d+) tokens\) is larger than the max context size \((\d+) tokens\)/,
+    explain: (match) => causes.contextTooSmall({ prompt: Number(match[1]), nCtx: Number(match[2]) }),
+  },
+  {
+    // LM Studio, llama-cpp-python
+    severity: "error",
     pattern:
-      /the request exceeds the available context size|exceed_context_size_error|input is too large to process|prompt is too long/,
+      /keep the first (\d+) tokens when context.{0,80}context length of only (\d+) tokens|Requested tokens \((\d+)\) exceed context window of (\d+)/,
+    explain: (match) =>
+      causes.contextTooSmall({
+        prompt: Number(match[1] ?? match[3]),
+        nCtx: Number(match[2] ?? match[4]),
+      }),
+  },
+  {
+    severity: "error",
+    pattern:
+      /the request exceeds the available context size|exceed_context_size_error|input is too large to process|prompt is too (?:long|big)/,
     explain: (_, line, log) => {
       const near = log.around(line, 12, 2);
       const [prompt, nCtx] = [
@@ -37,13 +56,19 @@ export const contextExplanations: readonly Explanation[] = [
   },
   {
     severity: "warning",
-    pattern: /failed to find (?:a memory slot for batch|free space in the KV cache)|find_slot: n_tokens/,
+    pattern:
+      /failed to find (?:a memory slot for batch|free space in the KV cache)|find_slot: n_tokens|failed to prepare attention ubatches/,
     explain: () => causes.noCacheSlot(),
   },
   {
     severity: "error",
     pattern: /input \((\d+) tokens\) is too large to process.*current batch size: (\d+)/,
     explain: (match) => causes.batchTooSmall(Number(match[1]), Number(match[2])),
+  },
+  {
+    severity: "error",
+    pattern: /failed to decode the batch, n_batch = \d+, ret = (-\d+)/,
+    explain: ([, code = ""]) => causes.batchNotComputed(code),
   },
   {
     severity: "warning",
@@ -166,6 +191,11 @@ export const contextExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /forcing full prompt re-processing due to lack of cache data/,
     explain: (_, _line, { facts }) => causes.promptReadAgain((facts.model?.nSwa ?? 0) > 0),
+  },
+  {
+    severity: "information",
+    pattern: recovery,
+    explain: () => causes.pipelineGivenUp(),
   },
   {
     severity: "information",

@@ -1,27 +1,12 @@
-import { remedyOf } from "../causes/cause";
-import type { CauseName } from "../causes/causes";
-import { contextExplanations } from "./contextExplanations";
+import { contextExplanations, recovery } from "./contextExplanations";
+import { isError } from "./unknownError";
 import type { Explanation, LogEvent, LogView } from "./logEvent";
 import { FactReader } from "./reading/factReader";
 import { logTotals, type LogFacts, type LogTotals } from "./reading/logFacts";
 import { logLines, type LogLine } from "./reading/logLine";
 import { memoryExplanations } from "./memoryExplanations";
+import { ToldEvents } from "./toldEvents";
 import { startExplanations } from "./startExplanations";
-
-/** Events of these causes had a name of their own before the causes had one. */
-const kinds: Readonly<Record<string, string>> = {
-  cacheFills: "kvOutOfMemory",
-  contextDivided: "contextExceeded",
-  contextTooSmall: "contextExceeded",
-  cacheInMainMemory: "computeWithoutFlashAttn",
-  fileTooNew: "fileBroken",
-  noSuchAddress: "portInUse",
-  notGguf: "fileBroken",
-  presetKey: "presetRefused",
-  presetUnreadable: "presetRefused",
-  removedArgument: "invalidValue",
-  wholeTrainingContext: "hostOutOfMemory",
-} satisfies Partial<Record<CauseName, string>>;
 
 export interface ExplainedLog {
   readonly facts: LogFacts;
@@ -43,12 +28,8 @@ const anything = ["", "i"].map((flags) => {
 /** At `-lv 5` and above, the text of a conversation: what it says happened somewhere else. */
 const conversation = /^(?:srv\s+)?log_server_r\w*: +(?:request|response): /;
 
-/** Lines in front of an error within which a later error counts as its consequence. */
-const chain = 40;
-/** The same kind is told this often; a server that fails every request would fill pages. */
-const maxPerKind = 20;
 /** Lines of one kind that are looked at closely: each may search the lines around it. */
-const maxLooks = 5 * maxPerKind;
+const maxLooks = 100;
 
 /**
  * Facts and failures of a log, whole or in part, of old and new builds.
@@ -63,42 +44,41 @@ export function explainLog(text: string, mostLines?: number): ExplainedLog {
 }
 
 export function explainLines(lines: readonly LogLine[], facts: LogFacts): LogEvent[] {
-  const log: LogView = { facts, around: aroundIn(lines), earlier: earlierIn(lines) };
-  const events: LogEvent[] = [];
-  const told = new Map<string, number>();
-  const last = new Map<string, number>();
+  const told = new ToldEvents();
+  const log: LogView = {
+    facts,
+    around: aroundIn(lines),
+    earlier: earlierIn(lines),
+    failed: (source) => told.failed(source),
+  };
   const looks = new Map<Explanation, number>();
-  let lastError = -Infinity;
   for (const line of lines) {
-    if (!anything.some((patterns) => patterns.test(line.text)) || conversation.test(line.text)) continue;
+    if (!anything.some((patterns) => patterns.test(line.text))) {
+      if (isError(line)) told.unknown(line, facts, lines);
+      continue;
+    }
+    if (conversation.test(line.text)) continue;
+    let known = false;
     for (const explanation of explanations) {
       const match = explanation.pattern.exec(line.text);
       if (match === null) continue;
-      if (explanation.consequence && line.number - lastError <= chain) break;
+      known = true;
+      if (explanation.consequence && told.isConsequence(line)) break;
       const looked = looks.get(explanation) ?? 0;
       if (looked >= maxLooks) {
-        if (explanation.severity === "error") lastError = line.number;
+        if (explanation.severity === "error") told.erred(line);
         continue;
       }
       looks.set(explanation, looked + 1);
       const found = explanation.explain(match, line, log);
       if (found === undefined) continue;
-      const kind = kinds[found.id] ?? found.id;
-      const { severity } = explanation;
-      if (severity === "error") lastError = line.number;
-      // a trial run of -fit and the real load say the same thing twice
-      const repeated = line.number - (last.get(kind) ?? -Infinity) <= chain && severity !== "information";
-      last.set(kind, line.number);
-      const times = (told.get(kind) ?? 0) + 1;
-      if (times > maxPerKind || (repeated && !/Exceeded|Cut|invalid/i.test(kind))) break;
-      told.set(kind, times);
-      const message = line.text.trim().slice(0, 400);
-      const [cause, remedy] = [found.sentence, remedyOf(found)];
-      events.push({ line: line.number, kind, severity, message, cause, remedy });
+      if (explanation.pattern === recovery) told.recovered(line);
+      told.known(line, explanation.severity, found);
       break;
     }
+    if (!known && isError(line)) told.unknown(line, facts, lines);
   }
-  return events;
+  return told.result();
 }
 
 function aroundIn(lines: readonly LogLine[]): LogView["around"] {

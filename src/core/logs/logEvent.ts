@@ -9,6 +9,8 @@ export interface LogView {
   around(line: LogLine, before: number, after: number): string;
   /** First line in front of this one that matches, the nearest first. */
   earlier(line: LogLine, pattern: RegExp): RegExpExecArray | undefined;
+  /** Has an error of this source been told, of the server at this port of a router, for example? */
+  failed(source: string): boolean;
 }
 
 export type EventSeverity = "error" | "warning" | "information";
@@ -22,6 +24,12 @@ export interface Explanation {
   readonly explain: (match: RegExpExecArray, line: LogLine, log: LogView) => Cause | undefined;
 }
 
+export interface QuotedLine {
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
 /** A line worth explaining. */
 export interface LogEvent {
   /** From 1. */
@@ -33,4 +41,6 @@ export interface LogEvent {
   readonly message: string;
   readonly cause: CauseText;
   readonly remedy: CauseText;
+  /** An error that is not known, with the lines around it. */
+  readonly around?: readonly QuotedLine[];
 }

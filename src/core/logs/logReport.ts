@@ -1,17 +1,30 @@
 import { bytes, count, say, seconds, tokensPerSecond, type Text } from "../text";
 import type { ExplainedLog } from "./explainLog";
+import type { QuotedLine } from "./logEvent";
 
 /** A part of the explanation of a log for reading: a heading and its sentences. */
 export interface ReportPart {
   readonly heading: Text;
   readonly lines: readonly Text[];
+  /** The line of the log that it is about, from 1. */
+  readonly line?: number;
+  /** Lines of the log, as they are. */
+  readonly quoted?: string;
 }
 
-/** The explanation of a log in words: failures first, then what was set up and how fast it was. */
-export function logReport({ facts, totals, events }: ExplainedLog): ReportPart[] {
-  const parts: ReportPart[] = events.map(({ line, message, cause, remedy }) => ({
-    heading: say`Line ${String(line)}: ${message}`,
+const quotedText = (around: readonly QuotedLine[], before: number): string =>
+  around.map(({ line, text }) => `${String(line + before)}  ${text}`).join("\n");
+
+/**
+ * The explanation of a log in words: failures first, then what was set up and how fast it was.
+ * @param before lines of the file in front of the part that was explained
+ */
+export function logReport({ facts, totals, events }: ExplainedLog, before = 0): ReportPart[] {
+  const parts: ReportPart[] = events.map(({ line, message, cause, remedy, around }) => ({
+    heading: say`Line ${String(line + before)}: ${message}`,
+    line: line + before,
     lines: [cause, remedy],
+    ...(around !== undefined && { quoted: quotedText(around, before) }),
   }));
   const setup: Text[] = [];
   const { model, slots, contexts, offloadedLayers } = facts;

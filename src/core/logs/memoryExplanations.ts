@@ -1,20 +1,33 @@
 import type { Cause } from "../causes/cause";
 import { causes } from "../causes/causes";
-import type { CachedContext } from "../causes/memoryCauses";
+import {
+  mainMemory,
+  numberedDevice,
+  someDevice,
+  vulkanDevice,
+  type Allocation,
+  type CachedContext,
+} from "../causes/memoryCauses";
 import { given } from "../given";
 import { isQuantised } from "../launch/launchRules";
+import type { TextArg } from "../text";
 import type { Explanation, LogView } from "./logEvent";
 import { parseMebibytes, type LogLine } from "./reading/logLine";
 
 const mib = 2 ** 20;
 
+type Purpose = "weights" | "kv" | "compute" | "state" | "projector";
+
 /** Which buffer a failed allocation was for: the lines around say it. */
-function purpose(line: LogLine, log: LogView): "weights" | "kv" | "compute" | "state" | undefined {
+function purpose(line: LogLine, log: LogView): Purpose | undefined {
   const after = log.around(line, 0, 6);
+  if (/\b(?:clip|mtmd)_|mmproj|multimodal/.test(log.around(line, 6, 6)) && !/kv[ _]cache/i.test(after))
+    return "projector";
   if (/kv cache|kv_cache|self-attention cache|KV buffer/i.test(after)) return "kv";
   if (/compute (?:pp |tg )?buffers|gallocr|graph_reserve|sched_reserve/.test(after)) return "compute";
   if (/rs cache|recurrent/i.test(after)) return "state";
-  if (/load_tensors|model buffer|unable to allocate .* buffer|load_model/.test(after)) return "weights";
+  if (/load_tensors|model buffer|alloc_tensor_range|unable to allocate .* buffer|load_model/.test(after))
+    return "weights";
   const { contexts, weights } = log.facts;
   if (contexts.some((context) => context.kv.length > 0)) return "compute";
   return weights.length > 0 ? "kv" : undefined;
@@ -25,23 +38,52 @@ function cachedContext({ facts: { contexts } }: LogView): CachedContext {
   return { quantised: isQuantised(context?.kv[0]?.typeK), ...given({ nCtx: context?.nCtx }) };
 }
 
-function deviceMemory(amount: number | undefined, device: string, line: LogLine, log: LogView): Cause {
-  if (amount !== undefined && amount > 200 * 1024 * mib) return causes.absurdAllocation(device, amount);
-  const where = { device, ...given({ bytes: amount }) };
+/** A context as long as the model's training, which nobody asks for knowingly, or longer than most machines hold. */
+function wholeContext({ facts: { contexts, model } }: LogView): number | undefined {
+  const nCtx = contexts[0]?.nCtx ?? 0;
+  return nCtx > 0 && (nCtx === model?.nCtxTrain || nCtx >= 500_000) ? nCtx : undefined;
+}
+
+function memoryFull(where: Allocation, line: LogLine, log: LogView): Cause {
+  const { bytes: size, host } = where;
+  const what = purpose(line, log);
+  if (host !== true && size !== undefined && size > 200 * 1024 * mib) return causes.absurdAllocation(size);
   const pipelined = log.earlier(line, /pipeline parallelism enabled(?! \(n_copies=1\))/) !== undefined;
-  switch (purpose(line, log)) {
+  const compute = { pipelined, ...given({ flashAttn: log.facts.contexts[0]?.flashAttn }) };
+  switch (what) {
     case "weights":
       return causes.weightsOutOfMemory(where);
-    case "kv":
-      return causes.cacheFills(where, cachedContext(log));
+    case "kv": {
+      const nCtx = wholeContext(log);
+      return host === true && size !== undefined && nCtx !== undefined
+        ? causes.wholeTrainingContext(size, nCtx)
+        : causes.cacheFills(where, cachedContext(log));
+    }
     case "state":
       return causes.stateOutOfMemory(where);
+    case "projector":
+      return causes.projectorOutOfMemory(where);
     case "compute":
-      return causes.computeOutOfMemory(where, pipelined);
-    case undefined:
-      return causes.deviceOutOfMemory(where, pipelined);
+      return causes.computeOutOfMemory(where, compute);
+    case undefined: {
+      const nCtx = wholeContext(log);
+      if (host !== true || size === undefined) return causes.deviceOutOfMemory(where, compute);
+      return nCtx === undefined
+        ? causes.hostOutOfMemory(size, cachedContext(log))
+        : causes.wholeTrainingContext(size, nCtx);
+    }
   }
 }
+
+const allocation = (device: TextArg, size: number | undefined): Allocation => ({
+  device,
+  ...given({ bytes: size }),
+});
+const inMainMemory = (size: number | undefined): Allocation => ({
+  ...allocation(mainMemory, size),
+  host: true,
+});
+const isHost = (device: string): boolean => /^CPU|_Host$/.test(device);
 
 /** Address space is not memory, although CUDA reports both alike. */
 const addressSpace = /cuMemAddressReserve/;
@@ -52,7 +94,7 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /allocating ([\d.]+) MiB on device (\d+): \w+ failed: out of memory/,
     explain: ([, size = "", device = ""], line, log) =>
-      deviceMemory(parseMebibytes(size), `device ${device}`, line, log),
+      memoryFull(allocation(numberedDevice(device), parseMebibytes(size)), line, log),
   },
   {
     severity: "error",
@@ -83,13 +125,13 @@ export const memoryExplanations: readonly Explanation[] = [
     explain: (match, line, log) =>
       /exceeds device/.test(log.around(line, 0, 3))
         ? undefined
-        : deviceMemory(Number(match[1]), "the Vulkan device", line, log),
+        : memoryFull(allocation(vulkanDevice, Number(match[1])), line, log),
   },
   {
     severity: "error",
     pattern: /ErrorOutOfDeviceMemory|ErrorOutOfHostMemory/,
     consequence: true,
-    explain: (_, line, log) => deviceMemory(undefined, "the Vulkan device", line, log),
+    explain: (_, line, log) => memoryFull(allocation(vulkanDevice, undefined), line, log),
   },
   {
     severity: "error",
@@ -100,34 +142,45 @@ export const memoryExplanations: readonly Explanation[] = [
   {
     severity: "error",
     pattern: /failed to allocate buffer of size (\d+)/,
-    explain: (match, _line, log) => {
-      const size = Number(match[1]);
-      const nCtx = log.facts.contexts[0]?.nCtx ?? 0;
-      return nCtx > 0 && (nCtx === log.facts.model?.nCtxTrain || nCtx >= 500_000)
-        ? causes.wholeTrainingContext(size, nCtx)
-        : causes.hostOutOfMemory(size, cachedContext(log));
-    },
+    explain: (match, line, log) => memoryFull(inMainMemory(Number(match[1])), line, log),
   },
   {
     severity: "error",
-    pattern:
-      /failed to allocate buffer for kv cache|llama_kv_cache_init\(\) failed|failed to allocate buffer for rs cache/,
+    pattern: /failed to allocate buffer for kv cache|llama_kv_cache_init\(\) failed/,
     consequence: true,
     explain: (_, _line, log) => causes.cacheFills(undefined, cachedContext(log)),
+  },
+  {
+    severity: "error",
+    pattern: /failed to allocate buffer for rs cache/,
+    consequence: true,
+    explain: () => causes.stateOutOfMemory(allocation(someDevice, undefined)),
   },
   {
     severity: "error",
     pattern:
       /failed to allocate (?:compute|graph)(?: pp| tg)? buffers|gallocr_reserve_n(?:_impl)?: failed to allocate (\S+) buffer of size (\d+)/,
     consequence: true,
-    explain: ([, device = "the device", size], line, log) =>
-      deviceMemory(size === undefined ? undefined : Number(size), device, line, log),
+    explain: ([, device, size], line, log) => {
+      const amount = size === undefined ? undefined : Number(size);
+      return memoryFull(
+        device !== undefined && isHost(device)
+          ? inMainMemory(amount)
+          : allocation(device ?? someDevice, amount),
+        line,
+        log,
+      );
+    },
   },
   {
     severity: "error",
-    pattern: /unable to allocate (\S+) buffer|failed to allocate (?:memory|buffer) for (?:model|tensors)/,
+    pattern:
+      /(?:unable|alloc_tensor_range: failed) to allocate (\S+) buffer|failed to allocate (?:memory|buffer) for (?:model|tensors)/,
     consequence: true,
-    explain: ([, device]) => causes.weightsOutOfMemory(device === undefined ? undefined : { device }),
+    explain: ([, device]) =>
+      causes.weightsOutOfMemory(
+        device === undefined ? undefined : isHost(device) ? inMainMemory(undefined) : { device },
+      ),
   },
   {
     severity: "error",

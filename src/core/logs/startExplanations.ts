@@ -92,6 +92,35 @@ export const startExplanations: readonly Explanation[] = [
     explain: () => causes.draftMismatch(),
   },
   {
+    severity: "warning",
+    pattern: /(draft-[\w-]+) requires a draft (?:context|model)/,
+    explain: ([, type = ""]) => causes.draftModelMissing(type),
+  },
+  {
+    severity: "error",
+    pattern: /context type MTP requested but model doesn't contain MTP layers/,
+    explain: () => causes.mtpLayersMissing(),
+  },
+  {
+    severity: "error",
+    pattern: /llama_server: starting server in router mode/,
+    // a router of its own says the same, with nobody in front of it
+    explain: (_, { source }, { facts }) =>
+      source !== undefined && facts.instances.some(({ port }) => port === source)
+        ? causes.routerInRouter()
+        : undefined,
+  },
+  {
+    severity: "error",
+    pattern: /instance name=(.*) exited with status ([1-9]\d*|-\d+)/,
+    explain: ([, name = "", status = ""], line, log) => {
+      const told = log.facts.instances.some((one) => one.name === name && log.failed(one.port));
+      return told || log.earlier(line, /force-killing/) !== undefined
+        ? undefined
+        : causes.instanceEnded(name, status);
+    },
+  },
+  {
     severity: "error",
     pattern: /n_seq_max must be <= (\d+)/,
     explain: (match) => causes.tooManySlots(Number(match[1])),
@@ -110,8 +139,8 @@ export const startExplanations: readonly Explanation[] = [
   },
   {
     severity: "error",
-    pattern: /SPLIT_MODE_TENSOR (?:needs|not)|split mode 'tensor' .*not supported/i,
-    explain: () => causes.splitModeNotPossible(),
+    pattern: /SPLIT_MODE_TENSOR (?:needs|not|requires)|split mode 'tensor' .*not supported/i,
+    explain: (_, { text }) => causes.splitModeNotPossible(text.includes("requires flash_attn")),
   },
   {
     severity: "warning",
@@ -129,6 +158,12 @@ export const startExplanations: readonly Explanation[] = [
     severity: "warning",
     pattern: /failed to fit params to free device memory: (.+)/,
     explain: ([, why = ""]) => causes.fitImpossible(fitFailure(why)),
+  },
+  {
+    severity: "warning",
+    consequence: true,
+    pattern: /error while trying to fit params to free device memory: (.+)/,
+    explain: ([, words = ""]) => causes.fitImpossible({ kind: "noPlacement", words }),
   },
   {
     severity: "warning",
@@ -161,7 +196,7 @@ export const startExplanations: readonly Explanation[] = [
     consequence: true,
     pattern:
       /failed to create (?:llama_)?context (?:with|from) model|exiting due to (?:model loading|HTTP server) error|failed to load model|unable to create llama context|failed to initialize the context/,
-    explain: () => causes.loadFailed(),
+    explain: (_, { text }) => (text.includes("fitting without it") ? undefined : causes.loadFailed()),
   },
 ];
 

@@ -3,11 +3,21 @@ import { joinCommandLine } from "../../scripts/joinCommandLine";
 import { maskSecrets } from "../../launch/maskSecrets";
 import { splitCommandLine } from "../../scripts/splitCommandLine";
 import { ContextReader } from "./contextReader";
-import type { LoggedBreakdownRow, LogFacts, LoggedDevice, LoggedModel, LoggedRequest } from "./logFacts";
+import type {
+  LoggedBreakdownRow,
+  LoggedDevice,
+  LoggedInstance,
+  LoggedModel,
+  LoggedRequest,
+  LogFacts,
+} from "./logFacts";
 import { parseMebibytes, type LogLine } from "./logLine";
 
 /** Of a long log only the last requests are kept. */
 const maxRequests = 1000;
+
+/** A router that starts the same servers again and again. */
+const maxInstances = 1000;
 
 /** What the lines so far say; a new load of a model starts over, so that the last one is told. */
 export class FactReader {
@@ -23,6 +33,7 @@ export class FactReader {
   private breakdown: LoggedBreakdownRow[] = [];
   private fitContext: LogFacts["fitContext"];
   private url: string | undefined;
+  private readonly instances: LoggedInstance[] = [];
   private loaded = false;
   private drafting = false;
   private readonly requests = new Map<string, LoggedRequest>();
@@ -39,6 +50,7 @@ export class FactReader {
       contexts: this.contexts.map((context) => context.result()),
       breakdown: this.breakdown,
       loaded: this.loaded,
+      instances: this.instances,
       requests: [...this.finished, ...this.requests.values()],
     };
   }
@@ -52,6 +64,7 @@ export class FactReader {
     else if (text.includes("llama_memory_recurrent: size")) this.context().recurrentSize(text);
     else if (text.includes("memory_breakdown_print")) this.readBreakdown(text);
     else if (text.includes("slot ") || text.includes("print_timing")) this.readRequest(line);
+    if (text.includes("spawning server instance")) this.readInstance(text);
     this.readLoad(text);
     this.readContextSetting(text);
   }
@@ -74,6 +87,12 @@ export class FactReader {
     this.fitContext = undefined;
     this.loaded = false;
     this.drafting = false;
+  }
+
+  private readInstance(text: string): void {
+    const [, name, port] = /instance with name=(.*) on port (\d+)/.exec(text) ?? [];
+    if (name !== undefined && port !== undefined && this.instances.length < maxInstances)
+      this.instances.push({ name, port });
   }
 
   private readLoad(text: string): void {

@@ -99,6 +99,13 @@ export interface LoggedRequest {
   readonly truncated?: boolean;
 }
 
+/** A server that a router started for one of its models. */
+export interface LoggedInstance {
+  readonly name: string;
+  /** Its lines have the port in front. */
+  readonly port: string;
+}
+
 /** What a log says about one load of one model. Sizes in bytes (logs print hundredths of MiB). */
 export interface LogFacts {
   readonly build?: string;
@@ -116,6 +123,7 @@ export interface LogFacts {
   readonly fitContext?: { readonly from: number; readonly to: number };
   readonly url?: string;
   readonly loaded: boolean;
+  readonly instances: readonly LoggedInstance[];
   readonly requests: readonly LoggedRequest[];
 }
 

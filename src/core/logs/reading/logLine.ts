@@ -33,6 +33,10 @@ const escape = String.fromCharCode(27);
 const colours = new RegExp(`${escape}\\[[0-9;]*[A-Za-z]`, "g");
 /** `1.02.003.456 I ` (minutes, seconds, milli- and microseconds), since 2024. */
 const stamp = /^(\d+)\.(\d\d)\.(\d{3})\.(\d{3}) ([DIWE]) /;
+/** The same with `--log-prefix` but no timestamps, or copied without them: `E srv    load_model: `. */
+const bareLevel = /^([DIWE]) (?=(?:srv|slot|cmn|que|res|\w+:) )/;
+/** Programs that embed llama.cpp: ` ERR [   update_slots] `, `[ERROR] `, `[llama-cpp] | Exception: `. */
+const foreignError = /^ *(?:\[[\w .-]{1,40}\][ |]+)*(?:\[?(?:ERR|ERROR|FATAL)\]?(?:[ :]|$)|Exception: )/;
 /** What containers, journals, routers and wrappers put in front: `name-1  | `, `[12345] `, `Sep 01 10:00:00 host x[1]: `. */
 const wrappers = [
   /^([\w.-]+)\s+\| /,
@@ -66,7 +70,13 @@ export function readLogLine(line: string, number: number): LogLine {
     stamped = stamp.exec(plain.slice(start, start + 40));
   }
   const from = source === "" ? {} : { source };
-  if (stamped === null) return { number, text: plain.slice(start), start, ...from };
+  if (stamped === null) {
+    const [bare = "", letter = ""] = bareLevel.exec(plain.slice(start, start + 80)) ?? [];
+    const foreign = /[ [EF]/.test(plain.charAt(start)) && foreignError.test(plain.slice(start, start + 200));
+    const level = levels[letter] ?? (foreign ? "error" : undefined);
+    start += bare.length;
+    return { number, text: plain.slice(start), start, ...(level && { level }), ...from };
+  }
   const [all, minutes, seconds, milliseconds, microseconds, level = ""] = stamped;
   const known = levels[level];
   return {
