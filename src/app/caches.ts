@@ -2,6 +2,7 @@ import path from "node:path";
 import type { CountCache } from "../core/tokens/keptCount";
 import { openCountCache } from "../node/tokenizer/countCache";
 import { FitProbe } from "../node/machine/fitProbe";
+import { RecentHeader } from "../node/gguf/recentHeader";
 import { openGgufTokenizer, type GgufTokenizer } from "../node/tokenizer/ggufTokenizer";
 import { TemplateRenderer } from "../node/template/templateRenderer";
 import { OpenVocabularies } from "../node/tokenizer/openVocabularies";
@@ -20,6 +21,7 @@ export class Caches {
   /** Remembers what llama-fit-params said. */
   readonly fitProbe = new FitProbe();
   readonly templates = new TemplateRenderer();
+  readonly headers = new RecentHeader();
   readonly #vocabularies: OpenVocabularies;
   #counts: { readonly of: string; readonly opened: Promise<CountCache> } | undefined;
 

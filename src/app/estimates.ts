@@ -2,9 +2,10 @@ import type { BenchPlan, StreamPlan } from "../core/bench/probePlan";
 import type { ProbeProgress, ProbeReport } from "../core/bench/probeReport";
 import type { FileRef, FileSource, WalkOptions } from "../core/files/files";
 import { formatText } from "../core/format";
-import { estimate } from "../core/report/estimate";
+import { countRequested, estimate, type PromptSpec } from "../core/report/estimate";
 import type { EstimateProgress } from "../core/report/gaugeState";
 import type { Estimated, Situation } from "../core/report/situation";
+import type { TokenCount } from "../core/tokens/tokenCount";
 import { overlayFiles } from "../core/tokens/overlayFiles";
 import { packText, type PackTemplate } from "../core/tokens/pack";
 import { globalExcludesFile } from "../node/files/gitChanges";
@@ -18,7 +19,7 @@ import { launchOptions, launchWith, typedArguments } from "./launchArguments";
 import { probeAndRemember, probedServer, type ProbedServer } from "./probe";
 import { serverSetup } from "./servers";
 import type { Settings } from "./settings";
-import { gather } from "./situation";
+import { gather, type Counter } from "./situation";
 
 /** What is about to be sent. */
 export interface EstimateRequest {
@@ -49,6 +50,23 @@ export interface ProbeCallbacks {
   readonly onProgress: (progress: ProbeProgress) => void;
 }
 
+/** Says in the log where the time of an estimate went. */
+class Steps {
+  readonly #began = performance.now();
+  #last = this.#began;
+  readonly #parts: string[] = [];
+
+  done(name: string): void {
+    const now = performance.now();
+    this.#parts.push(`${name} ${(now - this.#last).toFixed(0)}`);
+    this.#last = now;
+  }
+
+  text(): string {
+    return `${(this.#last - this.#began).toFixed(0)} ms (${this.#parts.join(", ")})`;
+  }
+}
+
 /** Makes reports; holds nothing of them but what is expensive to open. */
 export class Estimates {
   readonly #caches: Caches;
@@ -74,22 +92,48 @@ export class Estimates {
     former?: Estimate,
   ): Promise<Estimate> {
     const settings = this.host.settings();
-    const { roots, files } = await this.#sent(request, signal);
-    const situation = former?.settings === settings ? former.situation : await this.#gather(settings, signal);
+    const steps = new Steps();
+    const sending = this.#sent(request, signal);
+    sending.catch(() => undefined);
+    const spec = async (): Promise<PromptSpec> => ({
+      scope: { label: request.label, roots: (await sending).roots },
+      walk: this.#walkOptions(settings),
+      pack: packTemplate(settings),
+      answerReserve: settings.answerReserveTokens,
+      patienceSeconds: settings.patienceSeconds,
+      ...(request.leftOut !== undefined && { leftOut: request.leftOut }),
+    });
+    let counting: Promise<TokenCount> | undefined;
+    const count = async (counter: Counter): Promise<TokenCount> =>
+      countRequested(
+        await spec(),
+        counter,
+        { files: (await sending).files, clock: Date },
+        onProgress,
+        signal,
+      );
+    const situation =
+      former?.settings === settings
+        ? former.situation
+        : await this.#gather(settings, signal, (counter) => {
+            steps.done("server and vocabulary");
+            counting = count(counter);
+            counting.catch(() => undefined);
+          });
+    const { files } = await sending;
+    steps.done("model and machine");
     const report = await estimate(
-      {
-        scope: { label: request.label, roots },
-        walk: this.#walkOptions(settings),
-        pack: packTemplate(settings),
-        answerReserve: settings.answerReserveTokens,
-        patienceSeconds: settings.patienceSeconds,
-        ...(request.leftOut !== undefined && { leftOut: request.leftOut }),
-      },
+      await spec(),
       situation,
-      { files, clock: Date },
-      onProgress,
+      { files, clock: Date, ...(counting && { counting }) },
+      (progress) => {
+        if (progress.stage === "judging") steps.done("files");
+        onProgress(progress);
+      },
       signal,
     );
+    steps.done("prompt and verdict");
+    this.host.log.info(`Estimated ${String(report.tokens.files.length)} files in ${steps.text()}`);
     return { report, situation, settings };
   }
 
@@ -142,7 +186,11 @@ export class Estimates {
     return probeAndRemember({ ...server, budgetSeconds, ...callbacks }, this.#history, signal);
   }
 
-  async #gather(settings: Settings, signal: AbortSignal): Promise<Situation> {
+  async #gather(
+    settings: Settings,
+    signal: AbortSignal,
+    onCounter?: (counter: Counter) => void,
+  ): Promise<Situation> {
     const { host } = this;
     const attached = host.attachedServer();
     return gather(
@@ -159,11 +207,13 @@ export class Estimates {
         ...(settings.marginBytes !== undefined && { marginBytes: settings.marginBytes }),
         ...(settings.model !== "" && { modelFile: settings.model }),
         openVocabulary: (file, its) => this.#caches.vocabulary(file, its),
+        readHeader: (file, its) => this.#caches.headers.read(file, its),
         renderTemplate: (job, its) => this.#caches.templates.render(job, its),
         counts: (fingerprint) => this.#caches.counts(fingerprint),
         history: this.#history,
       },
       signal,
+      onCounter,
     );
   }
 

@@ -17,6 +17,9 @@ export interface ModelAt {
   readonly header: GgufHeader;
 }
 
+/** Reads the header of a GGUF: a file, or an http(s) address. */
+export type ReadHeader = (file: string, signal: AbortSignal) => Promise<GgufHeader>;
+
 /** The model an estimate is about. */
 export interface ChosenModel {
   readonly file: Known<string>;
@@ -35,12 +38,17 @@ export async function chooseModel(
   named: string | undefined,
   facts: ServerFacts | undefined,
   signal: AbortSignal,
+  readHeader: ReadHeader = readGgufHeader,
 ): Promise<ChosenModel> {
-  if (facts === undefined) return named === undefined ? missing(noneChosen) : fileAt(named, signal);
-  const own = await ownFile(facts, signal);
+  const fileAt: FileAt = async (file) => ({
+    file: known(file),
+    read: await knownOr(readModel(file, readHeader, signal)),
+  });
+  if (facts === undefined) return named === undefined ? missing(noneChosen) : fileAt(named);
+  const own = await ownFile(facts, fileAt);
   if (named === undefined) return own ?? missing(notHere);
   if (own !== undefined && path.resolve(facts.model.path ?? "") === path.resolve(named)) return own;
-  const chosen = await fileAt(named, signal);
+  const chosen = await fileAt(named);
   const identity = chosen.read.known ? identityOf(chosen.read.value, facts.model) : "other";
   // a copy of it, or another file of the same name
   if (own !== undefined) return { ...own, ...(identity !== "proven" && { other: named }) };
@@ -48,20 +56,18 @@ export async function chooseModel(
 }
 
 /** The server's own file, read and compared: a file that came in its place is not what the server holds. */
-async function ownFile(facts: ServerFacts, signal: AbortSignal): Promise<ChosenModel | undefined> {
+async function ownFile(facts: ServerFacts, fileAt: FileAt): Promise<ChosenModel | undefined> {
   const file = localModelPath(facts);
   if (file === undefined || !(await isThere(file))) return undefined;
-  const chosen = await fileAt(file, signal);
+  const chosen = await fileAt(file);
   const identity = chosen.read.known ? identityOf(chosen.read.value, facts.model) : "named";
   return identity === "other" ? missing(replaced(file)) : { ...chosen, identity: "proven" };
 }
 
-async function fileAt(file: string, signal: AbortSignal): Promise<ChosenModel> {
-  return { file: known(file), read: await knownOr(readModel(file, signal)) };
-}
+type FileAt = (file: string) => Promise<ChosenModel>;
 
-async function readModel(file: string, signal: AbortSignal): Promise<ModelAt> {
-  const header = await readGgufHeader(file, signal);
+async function readModel(file: string, readHeader: ReadHeader, signal: AbortSignal): Promise<ModelAt> {
+  const header = await readHeader(file, signal);
   return { path: file, model: modelOf(header), header };
 }
 

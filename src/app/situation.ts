@@ -1,8 +1,9 @@
 import type { ServerFacts } from "../core/acceptance/serverFacts";
 import { speedFlags } from "../core/llamaBench/benchArguments";
 import { curveWith } from "../core/history/curveChoice";
-import { known, knownOr, unknown, valueOf } from "../core/known";
+import { known, knownOr, unknown, valueOf, type Known } from "../core/known";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import type { Budgets } from "../core/memory/budget/budgets";
 import type { CountCache } from "../core/tokens/keptCount";
 import type { CurveKey } from "../core/prefill/depthCurve";
 import type { ServerMemory } from "../core/memory/devices/liveMemory";
@@ -17,7 +18,7 @@ import { serverCurveKey } from "../core/bench/serverCurveKey";
 import { namedCurve, type CurveFile } from "../core/history/namedCurve";
 import { findServer, type ServerSetup } from "./runningServer";
 import { modelTemplate, type RenderTemplate } from "../node/template/modelTemplate";
-import { chooseModel, otherModelText, withoutNamed } from "./servedModel";
+import { chooseModel, otherModelText, withoutNamed, type ChosenModel, type ReadHeader } from "./servedModel";
 import { chooseTokenizer, type OpenVocabulary } from "./tokenizerChoice";
 
 /** What the user has set or said. */
@@ -26,6 +27,8 @@ export interface Setup extends MemorySetup, ServerSetup {
   /** A GGUF; absent: the one among the launch options, else the running server's own where it lies on this machine. */
   readonly modelFile?: string;
   readonly openVocabulary: OpenVocabulary;
+  /** Reads a GGUF's header; what is read again and again may be kept. */
+  readonly readHeader?: ReadHeader;
   readonly renderTemplate: RenderTemplate;
   /** Opens the counts that are kept for a tokenizer; absent: nothing is kept. */
   readonly counts?: (fingerprint: string) => Promise<CountCache>;
@@ -35,22 +38,45 @@ export interface Setup extends MemorySetup, ServerSetup {
   readonly history?: HistoryStore;
 }
 
-/** Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails. */
-export async function gather(setup: Setup, signal: AbortSignal): Promise<Situation> {
+/** What counts, as soon as that is known. */
+export type Counter = Pick<Situation, "tokenizer" | "counts">;
+
+/**
+ * Asks everything outside once. What is missing becomes an unknown with its remedy; only an abort fails.
+ * @param onCounter called before the memory of the machine is known, so that counting need not wait for it
+ */
+export async function gather(
+  setup: Setup,
+  signal: AbortSignal,
+  onCounter: (counter: Counter) => void = () => undefined,
+): Promise<Situation> {
   const found = await findServer(setup, signal);
   const { server } = found;
   const connected = valueOf(server);
   const facts = connected?.facts;
   const named = setup.modelFile ?? setup.launch.model;
   const { openVocabulary } = setup;
-  const chosen = await chooseModel(named, facts, signal);
-  const { tokenizer, otherVocabulary } = await chooseTokenizer(
+  const chosen = await chooseModel(named, facts, signal, setup.readHeader);
+  const choosing = chooseTokenizer(
     { server: connected, modelFile: valueOf(chosen.file), openVocabulary },
     signal,
   );
-  const { file: modelFile, read, other } = otherVocabulary === true ? withoutNamed(chosen) : chosen;
-  const launch = other !== undefined && facts && !found.ownOptions ? runningLaunch(facts, {}) : found.launch;
-  const budgets = read.known ? known(await gatherBudgets(setup, read.value, launch, facts, signal)) : read;
+  const launchFor = ({ other }: ChosenModel): LaunchOptions =>
+    other !== undefined && facts && !found.ownOptions ? runningLaunch(facts, {}) : found.launch;
+  const budgetsFor = async (its: ChosenModel): Promise<Known<Budgets>> =>
+    its.read.known
+      ? known(await gatherBudgets(setup, its.read.value, launchFor(its), facts, signal))
+      : its.read;
+  // a file that is the server's model by its name alone may turn out not to be, by its vocabulary
+  const early = chosen.identity === "named" ? undefined : budgetsFor(chosen);
+  early?.catch(() => undefined);
+  const { tokenizer, otherVocabulary } = await choosing;
+  const counts = countsOf(setup, tokenizer.fingerprint);
+  onCounter({ tokenizer, ...counts });
+  const sure = otherVocabulary === true ? withoutNamed(chosen) : chosen;
+  const { file: modelFile, read, other } = sure;
+  const launch = launchFor(sure);
+  const budgets = await (sure === chosen && early !== undefined ? early : budgetsFor(sure));
   const memory = budgets.known ? known(budgets.value.of(launch)) : budgets;
   const held = await heldMemory(setup, { facts, memory }, signal);
   const notes = other !== undefined && facts ? [otherModelText(other, facts)] : [];
@@ -59,7 +85,7 @@ export async function gather(setup: Setup, signal: AbortSignal): Promise<Situati
     ...(other !== undefined && { otherModel: other }),
     launchNotes: [...notes, ...found.launchNotes],
     modelFile: modelFile.known ? known(absoluteModel(modelFile.value)) : modelFile,
-    ...countsOf(setup, tokenizer.fingerprint),
+    ...counts,
     ...(read.known && {
       template: modelTemplate(
         { launch, header: read.value.header, ...(tokenizer.ends && { ends: tokenizer.ends }) },

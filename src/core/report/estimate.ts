@@ -8,6 +8,7 @@ import type { FileSource, WalkOptions } from "../files/files";
 import { promptKeeping } from "../prefill/secondQuestion";
 import { say } from "../text";
 import { countFiles } from "../tokens/countFiles";
+import type { TokenCount } from "../tokens/tokenCount";
 import { packText, rawText, type PackTemplate } from "../tokens/pack";
 import { besideServer } from "./besideServer";
 import type { GaugeReport, ModelSummary, ReportSubject } from "./gaugeReport";
@@ -35,6 +36,25 @@ export interface PromptSpec {
 export interface EstimateMeans {
   readonly files: FileSource;
   readonly clock: Clock;
+  /** The files, where counting them has begun already. */
+  readonly counting?: Promise<TokenCount>;
+}
+
+/** Counts what was asked for; to begin before the whole situation is known. */
+export async function countRequested(
+  request: Pick<PromptSpec, "scope" | "walk">,
+  { tokenizer, counts }: Pick<Situation, "tokenizer" | "counts">,
+  { files, clock }: Pick<EstimateMeans, "files" | "clock">,
+  onProgress: (progress: EstimateProgress) => void,
+  signal: AbortSignal,
+): Promise<TokenCount> {
+  const cache = await counts?.();
+  return countFiles(
+    { files, tokenizer, clock, ...(cache && { cache }) },
+    { roots: request.scope.roots, options: request.walk },
+    (progress) => onProgress({ stage: "counting", ...progress }),
+    signal,
+  );
 }
 
 /**
@@ -44,18 +64,13 @@ export interface EstimateMeans {
 export async function estimate(
   request: PromptSpec,
   situation: Situation,
-  { files, clock }: EstimateMeans,
+  { files, clock, counting }: EstimateMeans,
   onProgress: (progress: EstimateProgress) => void,
   signal: AbortSignal,
 ): Promise<GaugeReport> {
   const { tokenizer } = situation;
   const cache = await situation.counts?.();
-  const tokens = await countFiles(
-    { files, tokenizer, clock, ...(cache && { cache }) },
-    { roots: request.scope.roots, options: request.walk },
-    (progress) => onProgress({ stage: "counting", ...progress }),
-    signal,
-  );
+  const tokens = await (counting ?? countRequested(request, situation, { files, clock }, onProgress, signal));
   onProgress({
     stage: "judging",
     filesFound: tokens.files.length,

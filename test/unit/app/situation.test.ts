@@ -68,6 +68,19 @@ async function locked(): Promise<StubServer> {
   return stub;
 }
 
+describe("what counts", () => {
+  it("is told once, and is what the situation counts with", async () => {
+    const order: string[] = [];
+    const situation = await gather(
+      setup({ modelFile: model, counts: () => Promise.reject(new Error("not opened")) }),
+      signal,
+      (counter) => order.push(counter.tokenizer.identity.source),
+    );
+    expect(order).toEqual([situation.tokenizer.identity.source]);
+    expect(situation.memory.known).toBe(true);
+  });
+});
+
 describe("a situation", () => {
   it("has a reason and a remedy for everything that nobody knows", async () => {
     const { server, model: its, memory, curve, tokenizer } = await gather(setup(), signal);
