@@ -9,32 +9,21 @@ import {
 } from "../../../src/core/acceptance/serverReplies";
 import { readMetrics } from "../../../src/core/bench/serverMetrics";
 import { readSlotProgress } from "../../../src/core/bench/slotProgress";
-import { ledgerOf } from "../../../src/core/conversation/ledger";
 import { notebookText } from "../../../src/core/files/notebookText";
 import { matchIgnoreFile, parseIgnoreFile } from "../../../src/core/files/ignoreRules";
-import { formatText } from "../../../src/core/format";
 import { historyAs, historyFormats } from "../../../src/core/history/exportHistory";
 import { parseHistoryLine } from "../../../src/core/history/historyRecord";
 import { importCurves } from "../../../src/core/history/importCurves";
-import { parsePlan } from "../../../src/core/ladder/plan/parsePlan";
 import { parseLadderLine } from "../../../src/core/ladder/score/record";
-import { explainLog } from "../../../src/core/logs/explainLog";
-import { logReport } from "../../../src/core/logs/logReport";
 import { memoryBudget } from "../../../src/core/memory/budget/memoryBudget";
 import { describeModel } from "../../../src/core/model/describeModel";
-import { skimGguf } from "../../../src/core/model/ggufSkim";
 import { modelOf } from "../../../src/core/model/modelOf";
 import { parseDepthCurve } from "../../../src/core/prefill/depthCurve";
-import { lintBytes } from "../../../src/core/preset/lintBytes";
-import { readPreset } from "../../../src/core/preset/presetModels";
-import { checkCommands } from "../../../src/core/scripts/commandReport";
-import { scriptCommands } from "../../../src/core/scripts/scriptCommands";
 import { scriptLanguages } from "../../../src/core/scripts/scriptLanguages";
 import { readSwapRunning } from "../../../src/core/servers/llamaSwapRunning";
 import { unpackVocabulary } from "../../../src/core/tokens/kernel/bundle";
 import { UserError } from "../../../src/core/userError";
 import { UnexpectedValue } from "../../../src/core/wire";
-import { parseHeader } from "../../../src/node/gguf/ggufParse";
 import { readLine } from "../../../src/node/tokenizer/countCacheLines";
 import { headers } from "../../unit/core/memory/fixtures";
 import { denseModel } from "../forge/denseModel";
@@ -49,7 +38,16 @@ import type { SeededRandom } from "../seededRandom";
 import { bytePairs } from "../vocabularies/sensitiveVocabularies";
 import * as small from "../vocabularies/smallVocabularies";
 import { vocabularyMetadata, type VocabularySpec } from "../vocabularies/vocabularySpec";
+import { harmful } from "./harmful";
 import { mutatedBytes, mutatedGguf, mutatedJson, mutatedText } from "./mutate";
+import {
+  readHeaderBytes,
+  readLogText,
+  readPlanText,
+  readPresetBytes,
+  readScriptText,
+  renderTemplate,
+} from "./readers";
 
 /** One try: an input made by chance is read to the end. Only a `UserError` may be thrown. */
 export type Target = (random: SeededRandom, folder: string) => void | Promise<void>;
@@ -81,17 +79,6 @@ const ggufs = once((): readonly GgufFile[] => {
     hybridModel(size, 4096, vocabulary),
   ];
 });
-
-/** From bytes to a budget, as the command line goes. */
-async function readHeaderBytes(bytes: Uint8Array): Promise<void> {
-  const skim = skimGguf(bytes, "x.gguf");
-  if (skim.kind === "more") return;
-  const part = await parseHeader(skim.header, "x.gguf");
-  const { dataEnd, ...rest } = part;
-  const header = { locator: "x.gguf", fileBytes: dataEnd, ...rest };
-  describeModel(header);
-  memoryBudget(modelOf(header), { ctxSize: 4096 }, [{ name: "CUDA0", freeBytes: 8 * 2 ** 30 }]);
-}
 
 const realHeaders = once(() => Array.from(headers().values()));
 
@@ -216,6 +203,16 @@ const record = {
   drift: { ratio: 1 },
 };
 
+const templates: readonly string[] = [
+  "{% for m in messages %}{{ '<|' + m.role + '|>' }}{{ m.content | trim }}{% endfor %}{% if add_generation_prompt %}<|a|>{% endif %}",
+  "{% set ns = namespace(n=0) %}{% for i in range(3) %}{% set ns.n = ns.n + i %}{% endfor %}{{ ns.n }}{{ messages[-1]['content'][::-1] }}",
+  "{% macro f(x) %}{{ x | upper }}{% endmacro %}{{ f(bos_token) }}{{ strftime_now('%d %b %Y') }}{{ {'a': 1} | tojson }}",
+];
+const templateWords = [
+  ...["{{", "}}", "{%", "%}", "|", "for i in range(999999)", "endfor", "loop", "namespace(", "tojson"],
+  ...["constructor", "__proto__", "'a' * 999999", "| replace('', 'x')", ".split('')", "raise_exception("],
+];
+
 const plan = `rungs: [8K, 32K, 64K]
 criteria: { perRun: 18, pooled: 56 }
 repetitions: 3
@@ -225,8 +222,11 @@ canaries: { target: 20, other: 10 }
 /** What is read that somebody else wrote, from its bytes to what is made of it. */
 export const targets: Readonly<Record<string, Target>> = {
   header: (random) => readHeaderBytes(ggufHeaderBytes(mutatedGguf(random.pick(ggufs()), random))),
-  headerBytes: (random) =>
-    readHeaderBytes(new Uint8Array(mutatedBytes(ggufHeaderBytes(random.pick(ggufs())), random))),
+  headerBytes: (random) => {
+    const bytes =
+      random.below(3) === 0 ? random.pick(harmful.headerBytes) : ggufHeaderBytes(random.pick(ggufs()));
+    return readHeaderBytes(new Uint8Array(mutatedBytes(bytes, random)));
+  },
   realHeader: (random) => {
     const header = random.pick(realHeaders());
     const metadata = new Map(header.metadata);
@@ -264,22 +264,18 @@ export const targets: Readonly<Record<string, Target>> = {
     const text = random.pick(logs());
     const from = random.below(text.length);
     const part = mutatedText(text.slice(from, from + 20_000), random);
-    for (const { heading, lines } of logReport(explainLog(part)))
-      [heading, ...lines].forEach((line) => formatText(line));
-    ledgerOf(part);
+    readLogText(part);
   },
   preset: (random) => {
-    const text = mutatedText(random.pick(presets), random, flags);
-    lintBytes(random.below(4) === 0 ? mutatedBytes(Buffer.from(text), random) : Buffer.from(text));
-    readPreset(text);
+    const text = Buffer.from(mutatedText(random.pick([...presets, ...harmful.preset]), random, flags));
+    readPresetBytes(random.below(4) === 0 ? mutatedBytes(text, random) : text);
   },
   script: (random) => {
-    const script = scriptCommands(
-      mutatedText(random.pick(scripts), random, flags),
-      random.pick(scriptLanguages),
-    );
-    for (const { remarks } of script === undefined ? [] : checkCommands(script.commands))
-      remarks.forEach(({ message }) => formatText(message));
+    const [text, language] =
+      random.below(8) === 0
+        ? random.pick(harmful.script)
+        : [random.pick(scripts), random.pick(scriptLanguages)];
+    readScriptText(mutatedText(text, random, flags), language);
   },
   reply: (random) => {
     const [read, body] = random.pick(replies);
@@ -302,7 +298,7 @@ export const targets: Readonly<Record<string, Target>> = {
     readLine(mutatedText('12345678 ["f","/a",5,1,"1 1","key",5,"","",null,""]', random));
   },
   plan: (random) => {
-    parsePlan(mutatedText(plan, random, ["- ", ": ", "&a ", "*a", "!!", "|", ">", "{", "["]));
+    readPlanText(mutatedText(plan, random, ["- ", ": ", "&a ", "*a", "!!", "|", ">", "{", "["]));
   },
   ladder: (random) => {
     const line = random.pick(random.pick(textsIn("ladder")).split("\n"));
@@ -315,6 +311,9 @@ export const targets: Readonly<Record<string, Target>> = {
       false,
     );
     for (const text of nastyStrings(random.below(2 ** 31), 5)) matchIgnoreFile(file, `a/${text}`, false);
+  },
+  template: (random) => {
+    renderTemplate(mutatedText(random.pick(templates), random, templateWords));
   },
   notebook: (random) => {
     notebookText(

@@ -1,11 +1,21 @@
 import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HistoryStore } from "../../../../src/app/historyStore";
+import { readCurveFile } from "../../../../src/app/measurements";
+import { bytesOf } from "../../../../src/cli/textFile";
+import { defaultWalkOptions } from "../../../../src/core/files/files";
+import { UserError } from "../../../../src/core/userError";
 import { readPlanFile } from "../../../../src/node/ladder/ladderPlanFile";
 import { LadderStore } from "../../../../src/node/ladder/ladderStore";
+import { systemOptions } from "../../../../src/node/machine/systemOptions";
+import { FollowedLog } from "../../../../src/node/reading/followedLog";
+import { modelTemplate } from "../../../../src/node/template/modelTemplate";
+import { loadVocabulary } from "../../../../src/node/tokenizer/vocabularyCache";
+import { workspaceFiles } from "../../../../src/node/files/workspaceFiles";
 import { logTail } from "../../../../src/node/llamaServer/serverStart";
 import { readGgufHeader } from "../../../../src/node/gguf/ggufModelSource";
 import { repositoryAround, scopeAround } from "../../../../src/node/files/ignoreFiles";
@@ -72,28 +82,84 @@ describe.skipIf(process.platform === "win32")("reading a file that somebody else
     }
   });
 
-  it("is how plans, logs, models, histories, records, counts and git's files are read", async () => {
-    const named = fifo("named");
-    await expect(readPlanFile(named, signal)).rejects.toMatchObject({ name: "UserError" });
-    await expect(readGgufHeader(named, signal)).rejects.toMatchObject({ name: "UserError" });
-    expect(await logTail(named)).toBe("");
+  // a device without an end, and a FIFO without a writer
+  describe.each(["a FIFO", "a device"])("%s", (kind) => {
+    const put = (name: string): string => {
+      if (kind === "a FIFO") return fifo(name);
+      symlinkSync("/dev/zero", at(name));
+      return at(name);
+    };
 
-    fifo("history.jsonl");
-    const history = new HistoryStore(folder);
-    await expect(history.read(signal)).rejects.toMatchObject({ name: "UserError" });
-    const record = { version: 1, id: "1", kind: "probe", at: 1, tool: "test" } as const;
-    await expect(history.append(record)).rejects.toMatchObject({ name: "UserError" });
+    it("is no plan, log, model, history, record, preset, template or benchmark's output", async () => {
+      const named = put("named");
+      const refused = { name: "UserError" };
+      await expect(readPlanFile(named, signal)).rejects.toMatchObject(refused);
+      await expect(readGgufHeader(named, signal)).rejects.toMatchObject(refused);
+      await expect(readCurveFile(named, signal)).rejects.toMatchObject(refused);
+      // a preset, a script or a log on the command line; of a device it reads as much as it may
+      if (kind === "a FIFO") await expect(bytesOf(named, signal)).rejects.toMatchObject(refused);
+      expect(await logTail(named)).toBe("");
+      await expect(new FollowedLog(named, () => undefined).read(signal)).rejects.toMatchObject(refused);
+      expect(() => loadVocabulary(named, undefined)).toThrow(UserError);
 
-    fifo("ladder.jsonl");
-    await expect(new LadderStore(folder).read(signal)).rejects.toMatchObject({ name: "UserError" });
+      put("history.jsonl");
+      const history = new HistoryStore(folder);
+      await expect(history.read(signal)).rejects.toMatchObject(refused);
+      await expect(history.readAll(signal)).rejects.toMatchObject(refused);
+      await expect(history.compact(1, signal)).rejects.toMatchObject(refused);
+      const record = { version: 1, id: "1", kind: "probe", at: 1, tool: "test" } as const;
+      await expect(history.append(record)).rejects.toMatchObject(refused);
 
-    fifo(".git");
-    expect(await repositoryAround(at("x"))).toBe(folder);
-    await scopeAround(at("x"), folder, { nameOf: (file) => file });
+      put("ladder.jsonl");
+      await expect(new LadderStore(folder).read(signal)).rejects.toMatchObject(refused);
 
-    const options = { folder, fingerprint: "f" };
-    const cache = await openCountCache(options);
-    cache.keepPrompt("key", 1);
-    await cache.flush();
+      const launch = { chatTemplate: { kind: "file", path: named } } as const;
+      const header = { metadata: new Map(), tensors: [], locator: "x.gguf", fileBytes: 0 };
+      const render = (): Promise<string> => Promise.reject(new Error("there is no template"));
+      const template = await modelTemplate({ launch, header: header as never }, render)(signal);
+      expect(template.kind).toBe("unknown");
+    });
+
+    it("is no repository, and has no rules where git looks for some", async () => {
+      put(".git");
+      expect(await repositoryAround(at("x"))).toBe(folder);
+      await scopeAround(at("x"), folder, { nameOf: (file) => file });
+
+      const repository = path.join(folder, "repository");
+      mkdirSync(path.join(repository, ".git/info"), { recursive: true });
+      put("repository/.git/info/exclude");
+      put("repository/.gitignore");
+      put("globally");
+      const setup = { nameOf: (file: string) => file, globalExcludesFile: at("globally") };
+      const scope = await scopeAround(path.join(repository, "x"), repository, setup);
+      expect(scope.match(`${repository}/x/a.log`, false)).toBeUndefined();
+      const options = { ...defaultWalkOptions, globalExcludesFile: at("globally") };
+      const listed: string[] = [];
+      for await (const found of workspaceFiles().list([repository], options, signal)) listed.push(found.kind);
+      expect(listed).not.toContain("file");
+    });
+
+    it("gives way in our own folders, and is passed over in the system's", async () => {
+      const options = { folder: at("kept"), fingerprint: "f" };
+      mkdirSync(at("kept"));
+      await (await openCountCache(options)).flush();
+      const first = await openCountCache(options);
+      first.keepPrompt("key", 1);
+      await first.flush();
+      const [name = ""] = readdirSync(at("kept"));
+      rmSync(at(`kept/${name}`));
+      put(`kept/${name}`);
+      const cache = await openCountCache(options);
+      expect(cache.promptTokens("key")).toBeUndefined();
+      cache.keepPrompt("key", 2);
+      await cache.flush();
+      expect(readdirSync(at("kept"))).toEqual([name]);
+      expect((await openCountCache(options)).promptTokens("key")).toBe(2);
+
+      mkdirSync(at("llama.cpp"));
+      put("llama.cpp/config.ini");
+      const home = { platform: "linux", home: folder, env: { XDG_CONFIG_HOME: folder } } as const;
+      expect(await systemOptions(home)).toEqual({});
+    });
   });
 });
