@@ -37,6 +37,17 @@ const weakSignals = {
   message: "A signal that is collected never comes (core/signals.ts): withAny, or withLimit of node/waiting.",
 };
 
+const unboundedReads = ["node:fs/promises", "node:fs"].map((name) => ({
+  name,
+  importNames: ["readFile", "readFileSync", "createReadStream"],
+  message: "It may be a FIFO, a device or larger than memory: node/reading/regularFile.",
+}));
+
+const ownPrograms = ["execa", "child_process", "node:child_process", "cross-spawn"].map((name) => ({
+  name,
+  message: "node/process starts programs, and ends all that they start.",
+}));
+
 const inSources = [namedExports, ownTimeLimits, longSpreads, weakSignals];
 
 export default tseslint.config(
@@ -66,22 +77,26 @@ export default tseslint.config(
     rules: { "no-restricted-syntax": ["error", ...inSources, forcedText] },
   },
   {
+    // what nobody waits for is heard all the same: client/editor/background
     files: ["src/**/*.ts"],
     rules: {
-      "no-restricted-imports": [
-        "error",
-        ...["node:fs/promises", "node:fs"].map((name) => ({
-          name,
-          importNames: ["readFile", "readFileSync", "createReadStream"],
-          message: "It may be a FIFO, a device or larger than memory: node/reading/regularFile.",
-        })),
-      ],
+      "@typescript-eslint/no-floating-promises": ["error", { ignoreVoid: false, checkThenables: true }],
     },
+  },
+  // the last one that fits a file is the only one
+  {
+    files: ["src/**/*.ts"],
+    rules: { "no-restricted-imports": ["error", { paths: [...unboundedReads, ...ownPrograms] }] },
   },
   {
     // what they read is the system's, under /proc and /sys
     files: ["src/node/{machine,monitor}/**/*.ts", "src/node/ladder/ladderMemory.ts"],
-    rules: { "no-restricted-imports": "off" },
+    rules: { "no-restricted-imports": ["error", { paths: ownPrograms }] },
+  },
+  {
+    // where a program is started, and its whole tree ended
+    files: ["src/node/process/*.ts"],
+    rules: { "no-restricted-imports": ["error", { paths: unboundedReads }] },
   },
   {
     files: ["src/client/**/*.ts", "src/extension*.ts"],
@@ -92,22 +107,6 @@ export default tseslint.config(
   {
     files: ["src/client/editor/screen.ts"],
     rules: { "no-restricted-syntax": ["error", ...inSources, forcedText] },
-  },
-  {
-    // where a program is started, and its whole tree ended
-    files: ["src/**/*.ts"],
-    ignores: ["src/node/process/*.ts"],
-    rules: {
-      "no-restricted-imports": [
-        "error",
-        {
-          paths: ["execa", "child_process", "node:child_process", "cross-spawn"].map((name) => ({
-            name,
-            message: "node/process starts programs, and ends all that they start.",
-          })),
-        },
-      ],
-    },
   },
   {
     files: ["src/core/shown.ts", "src/core/markdown.ts"],

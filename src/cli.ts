@@ -12,6 +12,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // nobody is left to tell
 process.stderr.on("error", () => undefined);
 
-void run(process.argv.slice(2), interrupt.signal).then((code) => {
-  process.exitCode = code;
-});
+run(process.argv.slice(2), interrupt.signal).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    // what its own way to tell errors could not tell
+    process.exitCode = 3;
+    console.error(error);
+  },
+);

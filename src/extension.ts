@@ -1,6 +1,7 @@
 import { window, workspace, type ExtensionContext } from "vscode";
 import type { App } from "./app/app";
 import { commandTable } from "./client/commandTable";
+import { inBackground } from "./client/editor/background";
 import { registerCommands } from "./client/editor/commands";
 import { showInContextKeys } from "./client/editor/contextKeys";
 import { DisposableStore } from "./client/editor/lifecycle";
@@ -40,7 +41,11 @@ export function activate(context: ExtensionContext): void {
   let app: Promise<App> | undefined;
   const useCases = <T extends object>(choose: (app: App) => T): Deferred<T> =>
     deferred(async () => choose(await (app ??= import("./app/app").then((its) => new its.App(host)))));
-  store.add({ dispose: () => void app?.then((its) => its.close()) });
+  store.add({
+    dispose: () => {
+      if (app !== undefined) inBackground(app.then((its) => its.close()));
+    },
+  });
   const estimates = useCases((its) => its.estimates);
   const servers = useCases((its) => its.servers);
   const machine = useCases((its) => its.machine);

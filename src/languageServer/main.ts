@@ -6,6 +6,7 @@ import {
   TextDocuments,
   TextDocumentSyncKind,
   type InitializeResult,
+  type PublishDiagnosticsParams,
 } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { say } from "../core/text";
@@ -44,7 +45,7 @@ const reader = new DocumentReader(
   files,
   costOf,
   (uri, findings) => {
-    void connection.sendDiagnostics({ uri, diagnostics: features.diagnosticsOf(findings, words) });
+    tell({ uri, diagnostics: features.diagnosticsOf(findings, words) });
   },
   (document) => {
     const script = readScript(document);
@@ -54,12 +55,17 @@ const reader = new DocumentReader(
         : isLongScript(document.getText(), document.languageId)
           ? unread(scriptTooLong(maxScriptLength), words)
           : [];
-    void connection.sendDiagnostics({ uri: document.uri, diagnostics });
+    tell({ uri: document.uri, diagnostics });
   },
   (uri, why) => {
-    void connection.sendDiagnostics({ uri, diagnostics: unread(why, words) });
+    tell({ uri, diagnostics: unread(why, words) });
   },
 );
+
+/** To an editor that has gone it cannot be told any more. */
+function tell(diagnostics: PublishDiagnosticsParams): void {
+  connection.sendDiagnostics(diagnostics).catch(() => undefined);
+}
 
 let telling: NodeJS.Timeout | undefined;
 
@@ -74,8 +80,8 @@ function haveNews(): void {
 
 /** An editor that cannot do it asks again by itself. */
 function refreshLenses(): void {
-  void connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
-  void connection.sendRequest(InlayHintRefreshRequest.type).catch(() => undefined);
+  connection.sendRequest(CodeLensRefreshRequest.type).catch(() => undefined);
+  connection.sendRequest(InlayHintRefreshRequest.type).catch(() => undefined);
 }
 
 function costOf(uri: string, model: Costed): SectionCost | undefined {
@@ -189,7 +195,7 @@ connection.onRenameRequest(({ textDocument, position, newName }) => {
 });
 
 documents.onDidClose(({ document }) => {
-  void connection.sendDiagnostics({ uri: document.uri, diagnostics: [] });
+  tell({ uri: document.uri, diagnostics: [] });
 });
 documents.listen(connection);
 connection.listen();

@@ -61,7 +61,7 @@ async function greedyAnswers(
       if (log.push(line) > 50) log.shift();
     },
   );
-  void server.ended.then(() => gone.abort());
+  server.ended.then(() => gone.abort()).catch(() => undefined);
   try {
     return await withLimit(signal, timeoutSeconds * 1000, (limited) =>
       withAny([limited, gone.signal], async (running) => {

@@ -1,6 +1,7 @@
 import type { Text } from "../../core/text";
 import { showingProgress } from "./screen";
 import { localized } from "./vscodeText";
+import { inBackground } from "./background";
 
 /** What is done sooner needs no notification. */
 const patienceMs = 500;
@@ -14,10 +15,12 @@ export async function cancellable<T>(title: Text, run: (signal: AbortSignal) => 
     () => undefined,
   );
   const timer = setTimeout(() => {
-    void showingProgress(localized(title), (_, cancelled) => {
-      cancelled.addEventListener("abort", () => controller.abort());
-      return settled;
-    });
+    inBackground(
+      showingProgress(localized(title), (_, cancelled) => {
+        cancelled.addEventListener("abort", () => controller.abort());
+        return settled;
+      }),
+    );
   }, patienceMs);
   try {
     return await running;

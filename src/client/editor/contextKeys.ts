@@ -1,6 +1,7 @@
 import { commands } from "vscode";
 import { reportOf } from "../../core/report/gaugeState";
 import type { GaugeState } from "../../core/report/gaugeState";
+import { inBackground } from "./background";
 
 /** The `when` keys of the manifest. */
 interface ContextKeys {
@@ -30,5 +31,5 @@ export function showInContextKeys(state: GaugeState): void {
 export function setContextKey<K extends keyof ContextKeys>(key: K, value: ContextKeys[K]): void {
   if (known.get(key) === value) return;
   known.set(key, value);
-  void commands.executeCommand("setContext", key, value);
+  inBackground(commands.executeCommand("setContext", key, value));
 }

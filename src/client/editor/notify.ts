@@ -7,6 +7,7 @@ import { isAbort } from "./cancellation";
 import type { CommandId } from "./commandIds";
 import { notify } from "./screen";
 import { localized } from "./vscodeText";
+import { inBackground } from "./background";
 
 interface Offer {
   readonly title: Text;
@@ -41,13 +42,17 @@ export async function reportingErrors<T>(
     if (error instanceof UserError) {
       log.warn(`${name}: ${error.message}`);
       // not awaited: a message may stay open for ever
-      void showError(
-        together([localized(error.problem), localized(error.remedy)], " "),
-        offers[error.reason] ?? [showLog],
+      inBackground(
+        showError(
+          together([localized(error.problem), localized(error.remedy)], " "),
+          offers[error.reason] ?? [showLog],
+        ),
       );
     } else {
       log.error(`${name} failed`, error);
-      void showError(localized(say`Internal error in Llama Gauge. See the log for details.`), [showLog]);
+      inBackground(
+        showError(localized(say`Internal error in Llama Gauge. See the log for details.`), [showLog]),
+      );
     }
     return undefined;
   }

@@ -3,6 +3,7 @@ import { countText } from "../../core/tokens/countText";
 import { isAbort } from "../editor/cancellation";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import type { Gauge } from "./gauge";
+import { inBackground } from "../editor/background";
 
 /** The text in the active editor. */
 export interface EditorTokens {
@@ -47,7 +48,7 @@ export class ActiveEditorTokens implements Disposable {
   /** Also called when another tokenizer may be at hand. */
   changed(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.count(), pauseMs);
+    this.timer = setTimeout(() => inBackground(this.count()), pauseMs);
   }
 
   dispose(): void {

@@ -4,6 +4,7 @@ import type { EstimateOutcome, Gauge } from "./gauge";
 import { showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 import { countingProgressText } from "../../core/report/gaugeState";
+import { inBackground } from "../editor/background";
 
 const patienceMs = 1000;
 
@@ -15,7 +16,7 @@ export async function runEstimate(
 ): Promise<EstimateOutcome> {
   const outcome = gauge.estimate(request);
   const timer = setTimeout(() => {
-    if (!isShown()) void showProgress(gauge, request.label, outcome);
+    if (!isShown()) inBackground(showProgress(gauge, request.label, outcome));
   }, patienceMs);
   try {
     return await outcome;

@@ -6,6 +6,7 @@ import type { Estimated } from "../../core/report/situation";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { Emitter, type Disposable } from "../editor/lifecycle";
+import { inBackground } from "../editor/background";
 
 export type EstimateOutcome =
   | { readonly kind: "done"; readonly report: GaugeReport }
@@ -142,7 +143,7 @@ export class Gauge implements Disposable {
       this.waiting?.resolve({ kind: "cancelled" });
       this.waiting = { request, quiet, resolve };
       this.running?.controller.abort();
-      if (!this.draining) void this.drain();
+      if (!this.draining) inBackground(this.drain());
     });
   }
 

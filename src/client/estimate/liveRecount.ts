@@ -1,5 +1,6 @@
 import type { Gauge } from "./gauge";
 import { DisposableStore, type Disposable } from "../editor/lifecycle";
+import { inBackground } from "../editor/background";
 
 /** Counting again by itself may take this long; what takes longer waits for the user. */
 const cheapSeconds = 3;
@@ -64,7 +65,7 @@ export class LiveRecount implements Disposable {
     if (this.timer === undefined) this.firstChange = now;
     clearTimeout(this.timer);
     const wait = Math.min(quietMs, Math.max(0, this.firstChange + patienceMs - now));
-    this.timer = setTimeout(() => void this.recount(), Math.max(wait, this.notBefore - now));
+    this.timer = setTimeout(() => inBackground(this.recount()), Math.max(wait, this.notBefore - now));
   }
 
   private async recount(): Promise<void> {

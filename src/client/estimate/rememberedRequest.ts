@@ -1,5 +1,6 @@
 import type { Memento } from "vscode";
 import type { EstimateRequest } from "../../app/estimates";
+import { inBackground } from "../editor/background";
 
 const key = "lastRequest";
 const mostLeftOut = 5000;
@@ -18,7 +19,7 @@ export class RememberedRequest {
     if (request === undefined || request.source !== undefined || request.renew !== undefined) return;
     const { label, roots, leftOut = [] } = request;
     const few = leftOut.length > 0 && leftOut.length <= mostLeftOut;
-    void this.memento.update(key, { label, roots, ...(few && { leftOut }) });
+    inBackground(this.memento.update(key, { label, roots, ...(few && { leftOut }) }));
   }
 }
 

@@ -17,6 +17,7 @@ import { folderOf, workspaceFolder } from "../servers/serverStarter";
 import { shownName, type Shown } from "../../core/shown";
 import { notify, pick, pickSeveral, showingProgress, type PickItem } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { inBackground } from "../editor/background";
 
 export type LadderCommandId =
   | "llamaGauge.createLadderPlan"
@@ -47,7 +48,7 @@ export function ladderCommands({
     ask: boolean,
   ): Promise<string> {
     const ladder = await runLadderTask(runs, wanted, { label, ask });
-    void tell(ladder);
+    inBackground(tell(ladder));
     return ladder.report.nextStep.outcome;
   }
 

@@ -5,6 +5,7 @@ import { together } from "../../core/shown";
 import { say } from "../../core/text";
 import { errorAt } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { inBackground } from "../editor/background";
 
 const patience = 300;
 const largest = 2 ** 20;
@@ -43,7 +44,7 @@ export class LadderPlanChecks implements Disposable {
       key,
       setTimeout(() => {
         this.waiting.delete(key);
-        void this.check(document);
+        inBackground(this.check(document));
       }, patience),
     );
   }

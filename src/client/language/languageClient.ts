@@ -22,6 +22,7 @@ import type { OutputLog } from "../editor/outputLog";
 import { reportingErrors } from "../editor/notify";
 import { notify } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { inBackground } from "../editor/background";
 
 /** What the language server asks about this machine; it may take time and may not be known. */
 export type PresetQuestions = Partial<
@@ -80,10 +81,12 @@ export function startLanguageClient(
       await client.start();
     } catch (error) {
       log.error("The language server did not start", error);
-      void notify(
-        "warning",
-        localized(
-          say`Llama Gauge cannot check model presets: its language server did not start. See the log for details.`,
+      inBackground(
+        notify(
+          "warning",
+          localized(
+            say`Llama Gauge cannot check model presets: its language server did not start. See the log for details.`,
+          ),
         ),
       );
     }
@@ -92,13 +95,13 @@ export function startLanguageClient(
   const notice = (document: TextDocument): void => {
     const language = languageOf(document);
     if (language === undefined) return;
-    starting ??= start();
+    if (starting === undefined) inBackground((starting = start()));
     if (language === "script") return;
-    if (document.languageId !== language) void languages.setTextDocumentLanguage(document, language);
+    if (document.languageId !== language) inBackground(languages.setTextDocumentLanguage(document, language));
   };
   const refresh = (): void => {
     const settings: Partial<ServerSettings> = { trusted: workspace.isTrusted };
-    if (client?.isRunning() === true) void client.sendNotification(requests.refresh, settings);
+    if (client?.isRunning() === true) inBackground(client.sendNotification(requests.refresh, settings));
   };
 
   workspace.textDocuments.forEach(notice);
@@ -115,7 +118,7 @@ export function startLanguageClient(
   store.add({
     dispose: () => {
       ended.abort(new Error("The extension was stopped."));
-      void client?.dispose(2000).catch(() => undefined);
+      client?.dispose(2000).catch(() => undefined);
     },
   });
   return { refresh, dispose: () => store.dispose() };

@@ -4,6 +4,7 @@ import { reportOf } from "../../core/report/gaugeState";
 import type { Gauge } from "../estimate/gauge";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
+import { inBackground } from "../editor/background";
 
 export interface LatestMemorySources {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
@@ -30,7 +31,7 @@ export class LatestMemory implements Disposable {
   readonly onDidChange = this.changes.event;
 
   constructor(private readonly parts: LatestMemorySources) {
-    this.store.add(onNewReport(parts.gauge, () => void this.look()));
+    this.store.add(onNewReport(parts.gauge, () => inBackground(this.look())));
     this.store.add({ dispose: () => this.looking?.abort() });
   }
 
@@ -40,7 +41,8 @@ export class LatestMemory implements Disposable {
 
   /** Somebody looks again. */
   resume(): void {
-    if (this.current === undefined || this.parts.now() - this.current.at >= freshMs) void this.look();
+    if (this.current === undefined || this.parts.now() - this.current.at >= freshMs)
+      inBackground(this.look());
   }
 
   /** Measures until it is disposed; the last of it is kept, too. */

@@ -2,6 +2,7 @@ import { workspace } from "vscode";
 import type { LiveMemory } from "../../core/memory/devices/liveMemory";
 import type { Disposable } from "../editor/lifecycle";
 import type { LatestMemory } from "./latestMemory";
+import { inBackground } from "../editor/background";
 
 /** Measures while the panel is seen, and never else. */
 export class LivePanel implements Disposable {
@@ -26,11 +27,12 @@ export class LivePanel implements Disposable {
       }),
     };
     this.running = running;
+    inBackground(running.watch);
   }
 
   dispose(): void {
     const { running } = this;
     this.running = undefined;
-    void running?.watch.then((watch) => watch.dispose());
+    if (running !== undefined) inBackground(running.watch.then((watch) => watch.dispose()));
   }
 }

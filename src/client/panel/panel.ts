@@ -22,6 +22,7 @@ import { LivePanel } from "./livePanel";
 import type { LatestMemory } from "./latestMemory";
 import { WhatIfPanel } from "./whatIfPanel";
 import { saveFile } from "./saveFile";
+import { inBackground } from "../editor/background";
 
 const viewType = "llamaGauge.panel";
 
@@ -150,7 +151,7 @@ export class GaugePanel implements Disposable {
         this.reveal();
         return;
       case "command":
-        void commands.executeCommand(commandOf(action.command));
+        inBackground(commands.executeCommand(commandOf(action.command)));
         return;
       case "leaveOut":
         this.leaveOut(action.paths, action.out);
@@ -158,22 +159,23 @@ export class GaugePanel implements Disposable {
       case "whatIf":
       case "whatIfAction":
       case "contextTable":
-        void reportingErrors("What if", this.log, () => this.whatIf.receive(action));
+        inBackground(reportingErrors("What if", this.log, () => this.whatIf.receive(action)));
         return;
       case "planConversation":
         for (const part of this.parts) part.receive?.(action);
         return;
       case "packOrder":
-        void commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order);
+        inBackground(commands.executeCommand("llamaGauge.choosePackOrder" satisfies CommandId, action.order));
         return;
       case "save":
-        void reportingErrors("Save", this.log, () => saveFile(action.name, action.files));
+        inBackground(reportingErrors("Save", this.log, () => saveFile(action.name, action.files)));
         return;
       case "openFile": {
         // only files of the report: the page's text is not trusted with a free choice of path
         const files = reportOf(this.gauge.state)?.tokens.files ?? [];
         const known = files.find(({ file }) => file.path === action.path);
-        if (known !== undefined) void commands.executeCommand("vscode.open", Uri.file(known.file.path));
+        if (known !== undefined)
+          inBackground(commands.executeCommand("vscode.open", Uri.file(known.file.path)));
         return;
       }
     }
@@ -233,12 +235,13 @@ export class GaugePanel implements Disposable {
       if (tokens === this.sentTokens) this.post({ type: "judged", report: rest });
       else this.post({ type: "report", report });
       this.sentTokens = tokens;
-      void this.whatIf.renew();
+      inBackground(this.whatIf.renew());
     }
     this.post({ type: "state", state: panelStateOf(state) });
   }
 
   private post(message: ToPanel): void {
-    void this.shown?.panel.webview.postMessage(message);
+    // a page that is being closed takes no more
+    if (this.shown !== undefined) inBackground(this.shown.panel.webview.postMessage(message));
   }
 }

@@ -18,6 +18,7 @@ import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import { shownName } from "../../core/shown";
 import { askToGoOn, notify, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { inBackground } from "../editor/background";
 
 /** A server to start. */
 export interface StartRequest {
@@ -118,7 +119,7 @@ export class ServerStarter implements Disposable {
       started.ended.throwIfAborted();
       this.up.add(started);
       this.changes.fire();
-      void notify("information", localized(readyText(request.name, plan.url, readiness)));
+      inBackground(notify("information", localized(readyText(request.name, plan.url, readiness))));
       return plan.url;
     } catch (error) {
       if (cancelled.aborted) {

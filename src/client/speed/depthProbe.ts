@@ -8,6 +8,7 @@ import { nothingShown, together } from "../../core/shown";
 import { notify, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 import { largest } from "../../core/lists";
+import { inBackground } from "../editor/background";
 
 export type Probe = (callbacks: ProbeCallbacks, signal: AbortSignal) => Promise<ProbeReport>;
 
@@ -29,7 +30,7 @@ export async function runDepthProbe(probe: Probe): Promise<ProbeReport> {
       cancelled,
     );
   });
-  void notify("information", localized(summary(report)));
+  inBackground(notify("information", localized(summary(report))));
   return report;
 }
 

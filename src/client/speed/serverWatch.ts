@@ -11,6 +11,7 @@ import { DisposableStore, type Disposable } from "../editor/lifecycle";
 import { onNewReport } from "../estimate/newReports";
 import type { SpeedMeasurements } from "./speedMeasurements";
 import { append } from "../../core/lists";
+import { inBackground } from "../editor/background";
 
 export interface ServerWatchParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
@@ -90,7 +91,7 @@ export class ServerWatch implements Disposable {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      void this.look();
+      inBackground(this.look());
     }, ms);
   }
 

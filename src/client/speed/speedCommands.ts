@@ -14,6 +14,7 @@ import type { SpeedMeasurements } from "./speedMeasurements";
 import { shownName, together } from "../../core/shown";
 import { enterText, notify, pick, showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
+import { inBackground } from "../editor/background";
 
 export type SpeedInCommands = Pick<
   Speed,
@@ -59,7 +60,7 @@ export function speedCommands({
     "llamaGauge.compareKvCacheTypes": async (...args) => {
       const result = await compareSettings(speed, measurements, args[0]).catch(offerServerProbe);
       if (result === undefined) return undefined;
-      void notify("information", localized(comparisonText(result)));
+      inBackground(notify("information", localized(comparisonText(result))));
       panel.show("measured");
       return result.prefill.kind;
     },
@@ -88,7 +89,7 @@ export function speedCommands({
         speed.besideBaseline({ baselineId, runId: run.id }, signal),
       );
       measurements.besideBaseline(found);
-      void notify("information", localized(found.sentence));
+      inBackground(notify("information", localized(found.sentence)));
       panel.show("measured");
       return found.rows.at(-1)?.prefillChange;
     },
@@ -101,9 +102,11 @@ export function speedCommands({
         speed.importRuns(file, key, signal),
       );
       await measurements.refresh();
-      void notify(
-        "information",
-        localized(say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`),
+      inBackground(
+        notify(
+          "information",
+          localized(say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`),
+        ),
       );
       if (key !== undefined) await repeat();
       panel.show("measured");
@@ -161,9 +164,11 @@ function offerServerProbe(error: unknown): undefined {
   if (!(error instanceof UserError) || error.reason !== "tooLarge") throw error;
   const probe = localized(say`Run depth probe`);
   const message = together([localized(error.problem), localized(error.remedy)], " ");
-  void notify("error", message, [probe]).then((chosen) => {
-    if (chosen === probe) void commands.executeCommand("llamaGauge.runDepthProbe" satisfies CommandId);
-  });
+  inBackground(
+    notify("error", message, [probe]).then((chosen) =>
+      chosen === probe ? commands.executeCommand("llamaGauge.runDepthProbe" satisfies CommandId) : undefined,
+    ),
+  );
 }
 
 function askForLabel({ build, flags }: CurveKey): Promise<string | undefined> {

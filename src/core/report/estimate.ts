@@ -89,7 +89,8 @@ export async function estimate(
     { files: chosen, text, packing, tokenizer, template, ...(cache && { cache }) },
     signal,
   );
-  void cache?.flush();
+  // it never fails
+  cache?.flush().catch(() => undefined);
   const { model, launch, curve, origin, curves, otherModel, memory, held } = situation;
   const server = factsOf(situation.server);
   const beside = besideServer({ server, memory, ...(held && { held }) });

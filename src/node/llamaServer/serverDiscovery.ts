@@ -78,10 +78,11 @@ export async function discoverServer(options: DiscoveryOptions, signal: AbortSig
       source: { kind: "usualPort" },
     })),
   ];
-  // asked while the processes are listed
-  const early = Promise.all(addressesToAsk(others).map(askOnce));
-  const running = options.processes === true ? await addressesOfRunning(signal) : [];
-  await early;
+  // asked while the processes are listed; both are waited for at once, so that no failure of either goes unheard
+  const [running] = await Promise.all([
+    options.processes === true ? addressesOfRunning(signal) : [],
+    ...addressesToAsk(others).map(askOnce),
+  ]);
   return firstReady(await Promise.all(addressesToAsk([...running, ...others]).map(askOnce)));
 }
 

@@ -38,17 +38,25 @@ export function watchMemory(options: LiveOptions, show: (memory: LiveMemory) => 
     },
   );
   // an unplugged card, or a driver that died, has nothing to say any more
-  void driver.ended.then(() => nvidia.clear());
+  driver.ended.then(() => nvidia.clear()).catch(() => undefined);
   const stopped = new AbortController();
   const looker = new Looker(options);
 
   const look = async (): Promise<void> => {
-    const memory = await looker.look(() => Promise.resolve([...nvidia.values()]), stopped.signal);
+    // a look that fails shows nothing, and the next may see something
+    const seen = looker.look(() => Promise.resolve([...nvidia.values()]), stopped.signal);
+    const memory = await seen.catch(() => undefined);
     if (stopped.signal.aborted) return;
-    show(memory);
-    timer = setTimeout(() => void look(), seconds * 1000);
+    if (memory !== undefined) show(memory);
+    lookIn(seconds * 1000);
   };
-  let timer = setTimeout(() => void look(), 0);
+  let timer: NodeJS.Timeout | undefined;
+  const lookIn = (milliseconds: number): void => {
+    timer = setTimeout(() => {
+      look().catch(() => undefined);
+    }, milliseconds);
+  };
+  lookIn(0);
   return {
     stop: () => {
       stopped.abort();

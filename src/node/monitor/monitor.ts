@@ -90,10 +90,12 @@ export function startMonitor(options: MonitorOptions = {}): Monitor {
           end();
           resolve();
         };
-        void loop.then(() => {
-          end();
-          resolve();
-        });
+        loop
+          .finally(() => {
+            end();
+            resolve();
+          })
+          .catch(() => undefined);
       }),
     get freeMemoryBytes() {
       return last?.freeMemoryBytes;

@@ -33,7 +33,7 @@ export class NvidiaUse {
       const use = parsePmon(line);
       if (use !== undefined) this.#seen.set(`${use.gpu} ${use.pid}`, { ...use, at: performance.now() });
     });
-    void this.#process.ended.then(() => (this.#answers = false));
+    this.#process.ended.then(() => (this.#answers = false)).catch(() => undefined);
   }
 
   /** What others than these took of the busiest GPU; undefined where nobody can tell. */

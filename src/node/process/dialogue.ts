@@ -20,7 +20,10 @@ export function startDialogue(program: string, args: readonly string[], patience
     stderr: "ignore",
   });
   const tree = guardTree(subprocess.pid);
-  void subprocess.then(() => tree.over());
+  subprocess.then(
+    () => tree.over(),
+    () => tree.over(),
+  );
   // it may have ended when it is asked
   subprocess.stdin.on("error", () => undefined);
   const lines: AsyncIterator<unknown> = subprocess.iterable();

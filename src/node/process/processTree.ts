@@ -49,7 +49,9 @@ export function guardTree(pid: number | undefined): ProcessTree {
 
 function killTree(pid: number): void {
   if (process.platform === "win32") {
-    void execa("taskkill", ["/PID", String(pid), "/T", "/F"], { reject: false, timeout: 10_000 });
+    execa("taskkill", ["/PID", String(pid), "/T", "/F"], { reject: false, timeout: 10_000 }).catch(
+      () => undefined,
+    );
     return;
   }
   try {

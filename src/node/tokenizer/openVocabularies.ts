@@ -43,7 +43,7 @@ export class OpenVocabularies {
     for (const [key, oldest] of this.opened) {
       if (this.opened.size <= mostOpen) return;
       this.opened.delete(key);
-      void closed(oldest);
+      closed(oldest).catch(() => undefined);
     }
   }
 }

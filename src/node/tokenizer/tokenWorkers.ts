@@ -252,7 +252,7 @@ class Thread {
   /** It takes no more work, though it ends a little later. */
   private retire(): void {
     this.leave(new Error("the worker had nothing to do"));
-    void this.worker.terminate();
+    this.worker.terminate().catch(() => undefined);
   }
 
   private leave(cause: Error): void {

@@ -74,7 +74,7 @@ export function card(view: View, about: Card): TemplateResult {
 function pictureButton(view: View, title: Text): TemplateResult {
   return saveButton(view.words(say`Save picture as SVG or PNG`), (button) => {
     const around = button.closest(".card");
-    if (around !== null) void savePicture(view, around, title);
+    if (around !== null) savePicture(view, around, title).catch((error: unknown) => reportError(error));
   });
 }
 

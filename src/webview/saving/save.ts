@@ -11,13 +11,14 @@ import { modelName } from "../../core/report/names";
 export async function savePicture(view: View, card: Element, title: Text): Promise<void> {
   const picture = takePicture(card, { title: view.words(title), facts: factsOf(view) });
   if (picture === undefined) return;
-  const png = await picturePng(picture);
+  // a browser without the memory to paint it still has the drawing
+  const png = await picturePng(picture).catch(() => undefined);
   view.post({
     type: "save",
     name: `llama-gauge-${card.id}`,
     files: [
       { extension: "svg", content: picture.svg },
-      { extension: "png", content: png },
+      ...(png === undefined ? [] : [{ extension: "png" as const, content: png }]),
     ],
   });
 }
