@@ -116,7 +116,7 @@ describe.skipIf(process.platform === "win32")("reading a file that somebody else
       const launch = { chatTemplate: { kind: "file", path: named } } as const;
       const header = { metadata: new Map(), tensors: [], locator: "x.gguf", fileBytes: 0 };
       const render = (): Promise<string> => Promise.reject(new Error("there is no template"));
-      const template = await modelTemplate({ launch, header: header as never }, render)(signal);
+      const template = await modelTemplate({ launch, header: header }, render)(signal);
       expect(template.kind).toBe("unknown");
     });
 
