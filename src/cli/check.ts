@@ -10,7 +10,7 @@ import type { Prescriptions } from "../core/prescription/prescription";
 import { prescriptionLines } from "./prescriptionLines";
 import { templateName } from "../core/report/names";
 import { otherRemedies, severityOf } from "../core/report/verdict";
-import { defaultPatience, totalText } from "../core/report/wait";
+import { defaultPatience, totalText, withinText } from "../core/report/wait";
 import { count, say } from "../core/text";
 import { defaultPackTemplate } from "../core/tokens/pack";
 import { connected } from "../app/runningServer";
@@ -141,6 +141,7 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
   const { files, packing, template } = acceptance.parts;
   const memory = valueOf(report.memory);
   const total = totalText(report.wait);
+  const within = withinText(report.wait);
   const from = report.template === undefined ? "" : ` (${formatText(templateName(report.template))})`;
   return [
     formatText(verdict.sentence),
@@ -155,6 +156,7 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
           `memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${shownVerdict(memory.verdict, report.beside)}`,
         ]),
     ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
+    ...(within === undefined ? [] : [formatText(within)]),
     ...(total === undefined ? [] : [formatText(total)]),
     ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),
     ...prescriptionLines(prescriptions),

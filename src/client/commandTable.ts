@@ -132,7 +132,10 @@ export function commandTable(
       if (await askForApiKey(keys, url)) await repeat();
     },
     "llamaGauge.dropToFit": async () => {
-      showBriefly(localized(await dropUntilItFits(gauge)), 5000);
+      showBriefly(localized(await dropUntilItFits(gauge, "context")), 5000);
+    },
+    "llamaGauge.dropToReadInTime": async () => {
+      showBriefly(localized(await dropUntilItFits(gauge, "time")), 5000);
     },
     "llamaGauge.includeAll": () => gauge.choose([]),
     "llamaGauge.choosePackOrder": async (...args) => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { reportWithout } from "../../src/core/report/fileChoice";
 import type { GaugeReport } from "../../src/core/report/gaugeReport";
 import { say } from "../../src/core/text";
-import { sampleReport, tooLong } from "../support/sampleReports";
+import { sampleReport, slow, tooLong } from "../support/sampleReports";
 import { panelPages, type PanelPage } from "./support/panelPage";
 
 const open = panelPages();
@@ -59,6 +59,21 @@ describe("choosing files on the panel's page", () => {
       { type: "packOrder", order: "importantLast" },
       { type: "leaveOut", paths: ["/home/ada/harbour/LICENSE"], out: true },
     ]);
+  });
+
+  it("marks what can be read in time, and asks to leave out what is more", async () => {
+    await show(slow());
+    const room = panel.page.getByRole("region", { name: "Room" });
+    const said = /In 30 s about [\d,]+ tokens are read \([\d,]+ – [\d,]+\)\./;
+    await expect.poll(() => room.getByRole("img", { name: said }).locator(".patience").count()).toBe(1);
+    await expect.poll(() => room.locator("figcaption").innerText()).toMatch(said);
+    const wait = panel.page.getByRole("region", { name: "Wait" });
+    await expect.poll(() => wait.locator("svg.wait").innerHTML()).toMatch(/in 30 s: [\d,]+ tokens/);
+    await wait.getByRole("button", { name: "Table" }).click();
+    await wait.getByRole("row", { name: /\(your patience\) 30\.?\d* s/ }).waitFor();
+    await room.getByText("Drop files to read it in 30 s").focus();
+    await panel.page.keyboard.press("Enter");
+    expect(await actions()).toEqual([{ type: "command", command: "dropToReadInTime" }]);
   });
 
   it("warns of files that may crash llama-server, and leaves them out at a press", async () => {

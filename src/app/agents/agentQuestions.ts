@@ -53,11 +53,9 @@ async function answer(
   signal: AbortSignal,
 ): Promise<string> {
   if (tool === "server_state") return state(host, signal);
-  const { paths, details, budgetTokens } = filesQuestion(input);
+  const { paths, details, ...budget } = filesQuestion(input);
   const { report } = await host.estimate(await insideRoots(paths, host.roots(), signal), signal);
-  return tool === "estimate_context"
-    ? estimateAnswer(report, details)
-    : planAnswer(report, details, budgetTokens);
+  return tool === "estimate_context" ? estimateAnswer(report, details) : planAnswer(report, details, budget);
 }
 
 async function state(host: AgentHost, signal: AbortSignal): Promise<string> {

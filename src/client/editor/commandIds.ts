@@ -31,6 +31,7 @@ export const commandIds = [
   "llamaGauge.exportLadderReport",
   "llamaGauge.diagnoseLongContext",
   "llamaGauge.dropToFit",
+  "llamaGauge.dropToReadInTime",
   "llamaGauge.includeAll",
   "llamaGauge.choosePackOrder",
   "llamaGauge.copyPackedPrompt",

@@ -2,12 +2,15 @@ import { formatBytes, formatNumber, formatSeconds, formatText } from "../format"
 import { known, valueOf, type Known } from "../known";
 import type { DepthCurve } from "../prefill/depthCurve";
 import { predict } from "../prefill/predict";
+import { tokensWithin, type TokensWithin } from "../prefill/tokensWithin";
 import { besideServer, shownVerdict } from "../report/besideServer";
-import { planDrop } from "../report/fileChoice";
+import { planDrop, roomForPrompt } from "../report/fileChoice";
 import type { GaugeReport } from "../report/gaugeReport";
 import type { Situation } from "../report/situation";
+import { say } from "../text";
 import { shownValue } from "../shown";
 import type { SlotProgress } from "../bench/slotProgress";
+import type { FilesQuestion } from "./agentInput";
 
 /** Files that are named unless more are asked for; a small model shall be able to read the answer. */
 const fewFiles = 8;
@@ -42,9 +45,22 @@ export function estimateAnswer(report: GaugeReport, details: boolean): string {
 }
 
 /** Which files to leave out; the shorter of both lists is the one to read. */
-export function planAnswer(report: GaugeReport, details: boolean, budgetTokens?: number): string {
-  const plan = planDrop(report, budgetTokens);
+export function planAnswer(
+  report: GaugeReport,
+  details: boolean,
+  { budgetTokens, budgetSeconds }: Pick<FilesQuestion, "budgetTokens" | "budgetSeconds"> = {},
+): string {
   const { promptTokens, nCtxPerSlot, answerReserve } = report.acceptance;
+  const inTime = budgetSeconds === undefined ? undefined : tokensInTime(report, budgetSeconds);
+  if (inTime !== undefined && !inTime.known) {
+    return lines([
+      `How long reading takes is not known: ${line(formatText(inTime.reason))} Ask without budget_seconds.`,
+      setupLine(report),
+    ]);
+  }
+  const most = inTime === undefined || inTime.atLeast ? Infinity : inTime.tokens;
+  const room = Math.min(budgetTokens ?? roomForPrompt(report) ?? Infinity, most);
+  const plan = planDrop(report, room === Infinity ? undefined : room);
   if (plan === undefined) {
     return lines([
       `${formatNumber(promptTokens)} tokens. How many one request may hold is not known: pass budget_tokens, or start llama-server.`,
@@ -52,9 +68,11 @@ export function planAnswer(report: GaugeReport, details: boolean, budgetTokens?:
     ]);
   }
   const aim =
-    budgetTokens === undefined
-      ? `${formatNumber(nCtxPerSlot ?? 0)} tokens per request, ${formatNumber(answerReserve)} of them kept for the answer`
-      : `a budget of ${formatNumber(budgetTokens)} tokens`;
+    budgetSeconds !== undefined && room === most
+      ? `${formatNumber(most)} tokens, which are most likely read in ${formatSeconds(budgetSeconds)}`
+      : budgetTokens === undefined
+        ? `${formatNumber(nCtxPerSlot ?? 0)} tokens per request, ${formatNumber(answerReserve)} of them kept for the answer`
+        : `a budget of ${formatNumber(budgetTokens)} tokens`;
   switch (plan.kind) {
     case "fits":
       return lines([`Everything fits: ${formatNumber(promptTokens)} tokens, ${aim}.`, exactness(report)]);
@@ -76,6 +94,11 @@ export function planAnswer(report: GaugeReport, details: boolean, budgetTokens?:
       ]);
     }
   }
+}
+
+function tokensInTime({ curve, prefill }: GaugeReport, seconds: number): TokensWithin {
+  if (curve !== undefined) return tokensWithin(curve, { seconds });
+  return { known: false, reason: prefill.known ? say`No speed has been measured yet.` : prefill.reason };
 }
 
 /** What is known of the server now. @param progress of its slots, where it tells */

@@ -7,6 +7,7 @@ export interface FilesQuestion {
   readonly details: boolean;
   /** Only of a plan. */
   readonly budgetTokens?: number;
+  readonly budgetSeconds?: number;
 }
 
 /**
@@ -14,12 +15,15 @@ export interface FilesQuestion {
  * @throws UserError naming the field
  */
 export function filesQuestion(input: unknown): FilesQuestion {
-  const { paths, details, budget_tokens: budget } = fieldsOf(input);
-  const budgetTokens = budget === undefined || budget === null ? undefined : wholeNumber(budget);
+  const fields = fieldsOf(input);
+  const { paths, details } = fields;
+  const budgetTokens = wholeNumber(fields, "budget_tokens");
+  const budgetSeconds = wholeNumber(fields, "budget_seconds");
   return {
     paths: pathsOf(paths),
     details: details === true || details === "true",
     ...(budgetTokens !== undefined && { budgetTokens }),
+    ...(budgetSeconds !== undefined && { budgetSeconds }),
   };
 }
 
@@ -44,10 +48,12 @@ function pathsOf(value: unknown): readonly string[] {
   return names;
 }
 
-function wholeNumber(value: unknown): number {
+function wholeNumber(fields: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const value = fields[name];
+  if (value === undefined || value === null) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number) && number > 0) return number;
-  throw wrong("budget_tokens");
+  throw wrong(name);
 }
 
 const wrong = (field: string): UserError =>

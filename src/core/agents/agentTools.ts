@@ -41,7 +41,7 @@ export const agentTools: readonly AgentTool[] = [
     name: "plan_to_fit",
     title: "Plan which files fit",
     description:
-      "Chooses which of the given files to leave out so that the rest fits into one request of the local llama-server, or into a budget of tokens. Lock files, generated code and the like go first.",
+      "Chooses which of the given files to leave out so that the rest fits into one request of the local llama-server, or into a budget of tokens or seconds. Lock files, generated code and the like go first.",
     inputSchema: {
       type: "object",
       properties: {
@@ -51,6 +51,12 @@ export const agentTools: readonly AgentTool[] = [
           minimum: 1,
           description:
             "Tokens the files may take; without it, what one request holds less the room for the answer.",
+        },
+        budget_seconds: {
+          type: "integer",
+          minimum: 1,
+          description:
+            "Seconds reading the prompt may take, if this machine's speed was measured; together with the limits above, the smaller one counts.",
         },
         details,
       },

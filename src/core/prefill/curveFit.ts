@@ -59,6 +59,15 @@ const leastBefore = 0.1;
 /** A deep point this far above the line of the shallower ones is a bend, not noise. */
 const bendGate = 0.06;
 
+const fits = new WeakMap<DepthCurve, CurveFit>();
+
+/** The fit of a curve, made once: a table, a picture and a search ask for hundreds of prompts. */
+export function fitOf(curve: DepthCurve): CurveFit {
+  const made = fits.get(curve) ?? fitCurve(curve);
+  fits.set(curve, made);
+  return made;
+}
+
 /**
  * Fits the prefill cost by depth. Relative least squares on the deeper three quarters of the probe, outliers
  * down-weighted, slope never negative.

@@ -1,5 +1,5 @@
 import { count, say } from "../text";
-import { costAt, fitCurve, secondsBetween } from "./curveFit";
+import { costAt, fitOf, secondsBetween } from "./curveFit";
 import type { CurveFit } from "./curveFit";
 import type { DepthCurve } from "./depthCurve";
 import { generationCost } from "./generationSpeed";
@@ -31,7 +31,7 @@ export function predict(curve: DepthCurve, query: PredictionQuery): Prediction {
   if (curve.points.length === 0) {
     return { known: false, reason: say`The curve has no prefill measurement yet.` };
   }
-  const fit = fitCurve(curve);
+  const fit = fitOf(curve);
   const basis: PredictionBasis = {
     deepestDepth: fit.end,
     points: curve.points.length,

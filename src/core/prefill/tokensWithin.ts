@@ -4,16 +4,16 @@ import { predict } from "./predict";
 
 /** How many tokens a prompt may have whose first token is to come in time. */
 export type TokensWithin =
-  | {
-      readonly known: true;
-      readonly tokens: number;
-      /** So many come in time nine times in ten, and so many one time in ten. */
-      readonly lowTokens: number;
-      readonly highTokens: number;
-      /** The curve ends before the time does: it may be more. */
-      readonly atLeast: boolean;
-    }
-  | { readonly known: false; readonly reason: Text };
+  ({ readonly known: true } & TokensInTime) | { readonly known: false; readonly reason: Text };
+
+export interface TokensInTime {
+  readonly tokens: number;
+  /** So many come in time nine times in ten, and so many one time in ten. */
+  readonly lowTokens: number;
+  readonly highTokens: number;
+  /** The curve ends before the time does: it may be more. */
+  readonly atLeast: boolean;
+}
 
 /** No context is larger. */
 const mostTokens = 2 ** 27;

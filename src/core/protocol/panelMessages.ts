@@ -63,6 +63,7 @@ const panelCommands = [
   "showLog",
   "copyPackedPrompt",
   "dropToFit",
+  "dropToReadInTime",
   "includeAll",
   "manageTrust",
   "createLadderPlan",

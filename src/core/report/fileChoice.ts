@@ -83,9 +83,15 @@ export function planDrop(
 }
 
 /** The server refuses a prompt that fills its context. */
-function roomForPrompt({ acceptance: { nCtxPerSlot, answerReserve } }: GaugeReport): number | undefined {
+export function roomForPrompt({
+  acceptance: { nCtxPerSlot, answerReserve },
+}: GaugeReport): number | undefined {
   return nCtxPerSlot === null ? undefined : Math.max(0, nCtxPerSlot - Math.max(1, answerReserve));
 }
+
+/** Tokens that are most likely read in the time the user has patience for; no limit where nobody knows one. */
+export const roomInTime = ({ wait: { within } }: Pick<GaugeReport, "wait">): number =>
+  within === undefined || within.atLeast ? Infinity : within.tokens;
 
 /** Tokens of headers and seams that go with a file, shared out by the length of its header. */
 function packingShare({

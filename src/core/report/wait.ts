@@ -2,6 +2,7 @@ import type { AcceptanceReport } from "../acceptance/acceptanceReport";
 import { generationCost } from "../prefill/generationSpeed";
 import type { DepthCurve } from "../prefill/depthCurve";
 import type { Prediction } from "../prefill/prediction";
+import { tokensWithin, type TokensInTime } from "../prefill/tokensWithin";
 import { count, say, seconds, type Text } from "../text";
 import { givingUp, type GivingUp } from "./clientTimeouts";
 import type { Timespan } from "./timespan";
@@ -12,6 +13,8 @@ export interface Wait {
   readonly patienceSeconds?: number;
   /** Whether the first token most likely comes later than that; absent where nobody can know. */
   readonly beyondPatience?: boolean;
+  /** The longest prompts whose first token comes within that time; absent where nobody can know. */
+  readonly within?: TokensInTime;
   /** Generating the answer that room is reserved for; absent where its speed is not known. */
   readonly answer?: Timespan & { readonly tokens: number };
   /** First token and answer together. */
@@ -35,7 +38,8 @@ export interface WaitInputs {
 }
 
 export function waitOf({ acceptance, prefill, curve, patienceSeconds = 0, build }: WaitInputs): Wait {
-  const patience = patienceSeconds > 0 ? { patienceSeconds } : {};
+  const within = curve && patienceSeconds > 0 ? inTime(curve, patienceSeconds) : undefined;
+  const patience = patienceSeconds > 0 ? { patienceSeconds, ...(within && { within }) } : {};
   if (!prefill.known) return patience;
   const answer = curve && answerTime(acceptance, curve);
   const total = answer && {
@@ -52,6 +56,38 @@ export function waitOf({ acceptance, prefill, curve, patienceSeconds = 0, build 
     ...(leaving && { givingUp: leaving }),
   };
 }
+
+/** The last answer for each curve: one prompt is held against many launches. */
+const found = new WeakMap<
+  DepthCurve,
+  { readonly seconds: number; readonly within: TokensInTime | undefined }
+>();
+
+function inTime(curve: DepthCurve, seconds: number): TokensInTime | undefined {
+  const before = found.get(curve);
+  if (before?.seconds === seconds) return before.within;
+  const answer = tokensWithin(curve, { seconds });
+  const within = answer.known ? withoutKnown(answer) : undefined;
+  found.set(curve, { seconds, within });
+  return within;
+}
+
+const withoutKnown = ({ tokens, lowTokens, highTokens, atLeast }: TokensInTime): TokensInTime => ({
+  ...{ tokens, lowTokens, highTokens, atLeast },
+});
+
+/** What can be sent within the user's patience, in a sentence. */
+export function withinText({ patienceSeconds, within }: Wait): Text | undefined {
+  if (patienceSeconds === undefined || within === undefined) return undefined;
+  const { tokens, lowTokens, highTokens, atLeast } = within;
+  return atLeast
+    ? say`In ${seconds(patienceSeconds)} at least ${count(tokens)} token[s] are read; it was measured no further.`
+    : say`In ${seconds(patienceSeconds)} about ${count(tokens)} token[s] are read (${count(lowTokens)} – ${count(highTokens)}).`;
+}
+
+/** Whether leaving out files gets the first token in time. */
+export const isTooLong = ({ within, beyondPatience }: Wait, promptTokens: number): boolean =>
+  beyondPatience ?? (within !== undefined && !within.atLeast && promptTokens > within.tokens);
 
 /** A step's cost is linear in depth: the whole answer costs what its middle token costs, times its tokens. */
 function answerTime(

@@ -1,7 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { fileKindName, packOrderNames } from "../../core/report/names";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { count, say } from "../../core/text";
+import { isTooLong } from "../../core/report/wait";
+import { count, say, seconds } from "../../core/text";
 import { fileKinds, type FileKind } from "../../core/files/fileKinds";
 import { packOrders } from "../../core/tokens/packOrder";
 import type { CountedFile } from "../../core/tokens/tokenCount";
@@ -14,7 +15,7 @@ export const leftOutOf = ({ leftOut }: GaugeReport): ReadonlySet<string> => new 
 /** How much of what was counted is in the prompt, the way to make it fit, and the order of what is in it. */
 export function choiceBar(view: View, report: GaugeReport): TemplateResult {
   const { words, post } = view;
-  const { tokens, acceptance, leftOut = [], pack } = report;
+  const { tokens, acceptance, wait, leftOut = [], pack } = report;
   const { accepted, answerRoom, answerReserve } = acceptance;
   const cramped = accepted === false || (answerRoom !== null && answerRoom < answerReserve);
   const inPrompt = tokens.files.length - leftOut.length;
@@ -27,6 +28,16 @@ export function choiceBar(view: View, report: GaugeReport): TemplateResult {
       )}
     </p>
     ${cramped ? commandButton(view, "dropToFit", say`Drop files to fit`, true) : nothing}
+    ${
+      wait.patienceSeconds !== undefined && isTooLong(wait, acceptance.promptTokens)
+        ? commandButton(
+            view,
+            "dropToReadInTime",
+            say`Drop files to read it in ${seconds(wait.patienceSeconds)}`,
+            !cramped,
+          )
+        : nothing
+    }
     ${leftOut.length === 0 ? nothing : commandButton(view, "includeAll", say`Include all`)}
     ${
       pack === "raw"

@@ -27,7 +27,7 @@ export function roomCard(view: View, report: GaugeReport): TemplateResult {
     body: html`${crashNotice(view, report)}
     ${files.length === 0 ? noFiles(view, report) : choiceBar(view, report)}
     ${files.length === 0 ? nothing : view.ui.room === "picture" ? treemapChart(view, treeOf(files), leftOutOf(report)) : fileTable(view, report)}
-    ${kindList(view, report)} ${contextBar(view, report.acceptance)}
+    ${kindList(view, report)} ${contextBar(view, report)}
     ${report.tokens.notes.map((note) => html`<p class="dim">${view.words(note)}</p>`)}
     ${skippedList(view, report)}`,
   });

@@ -7,7 +7,7 @@ import { naiveSeconds } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
 import type { Prediction } from "../../core/prefill/prediction";
 import type { GaugeReport } from "../../core/report/gaugeReport";
-import { totalText } from "../../core/report/wait";
+import { totalText, withinText } from "../../core/report/wait";
 import { oddityText, predictionText, secondQuestionText } from "../../core/prefill/predictionText";
 import { count, percent, say, seconds } from "../../core/text";
 import { waitCurve } from "../charts/waitCurve";
@@ -20,6 +20,7 @@ export function waitCard(view: View, report: GaugeReport, width: number): Templa
   const { prefill, curve, origin, second } = report;
   const { running, live } = view.model.speed;
   const total = totalText(report.wait);
+  const within = withinText(report.wait);
   const shows = prefill.known || curve !== undefined;
   return card(view, {
     id: "wait",
@@ -32,6 +33,7 @@ export function waitCard(view: View, report: GaugeReport, width: number): Templa
     ${live === undefined ? nothing : html`<p class="live" role="status">${view.words(livePrefillText(live))}</p>`}
     ${prefill.known ? verdictLine(view, report) : running === undefined ? missing(view, prefill.reason, undefined, probeButton(view, report)) : nothing}
     ${shows ? (view.ui.wait === "picture" ? picture(view, report, width) : waitTable(view, report)) : nothing}
+    ${within === undefined ? nothing : html`<p>${view.words(within)}</p>`}
     ${total === undefined ? nothing : html`<p>${view.words(total)}</p>`}
     ${second === undefined ? nothing : html`<p>${view.words(secondQuestionText(second))}</p>`}
     ${prefill.basis === undefined ? nothing : basis(view, report, prefill.basis)}
@@ -77,7 +79,7 @@ function probeButton(view: View, { server, model }: GaugeReport): TemplateResult
 function picture(view: View, report: GaugeReport, width: number): TemplateResult | typeof nothing {
   const { prefill, curve, acceptance } = report;
   if (curve !== undefined) {
-    return html`${waitCurve(view, curve, acceptance.promptTokens, furthest(report), width)}
+    return html`${waitCurve(view, curve, acceptance.promptTokens, report.wait, furthest(report), width)}
     ${naiveLine(view, curve, acceptance.promptTokens)}`;
   }
   return prefill.known ? waitScale(view, prefill, width) : nothing;
@@ -136,6 +138,7 @@ function basis(
 }
 
 function waitTable(view: View, report: GaugeReport): TemplateResult {
+  const patience = inTime(report);
   return dataTable(
     view,
     say`Time to the first token`,
@@ -147,7 +150,7 @@ function waitTable(view: View, report: GaugeReport): TemplateResult {
       { title: say`If the initial speed lasted`, figures: true },
     ],
     waitRows(report).map(([tokens, prediction]) => [
-      view.words(say`${count(tokens)}`),
+      view.words(tokens === patience ? say`${count(tokens)} (your patience)` : say`${count(tokens)}`),
       ...[prediction.seconds, prediction.lowSeconds, prediction.highSeconds].map((value) =>
         view.words(say`${seconds(value)}`),
       ),
@@ -156,7 +159,11 @@ function waitTable(view: View, report: GaugeReport): TemplateResult {
   );
 }
 
-/** The prompt, and powers of two as far as the curve knows. */
+/** Tokens that are read within the user's patience, where the curve tells. */
+const inTime = ({ wait: { within } }: GaugeReport): number | undefined =>
+  within === undefined || within.atLeast || within.tokens < 1 ? undefined : within.tokens;
+
+/** The prompt, what patience is enough for, and powers of two as far as the curve knows. */
 function waitRows(
   report: GaugeReport,
 ): readonly (readonly [tokens: number, Prediction & { readonly known: true }])[] {
@@ -165,7 +172,9 @@ function waitRows(
   if (curve === undefined) return own;
   const steps: number[] = [];
   for (let tokens = 1024; tokens <= furthest(report); tokens *= 2) steps.push(tokens);
-  const others = steps.flatMap((tokens) => {
+  const patience = inTime(report);
+  const more = patience === undefined || patience === acceptance.promptTokens ? [] : [patience];
+  const others = [...steps.filter((tokens) => tokens !== patience), ...more].flatMap((tokens) => {
     const prediction = predict(curve, { tokens });
     return prediction.known ? [[tokens, prediction] as const] : [];
   });

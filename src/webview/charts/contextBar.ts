@@ -1,5 +1,6 @@
 import { html, nothing, svg, type TemplateResult } from "lit";
-import type { AcceptanceReport } from "../../core/acceptance/acceptanceReport";
+import type { GaugeReport } from "../../core/report/gaugeReport";
+import { withinText } from "../../core/report/wait";
 import { count, say } from "../../core/text";
 import { legend } from "./legend";
 import type { View } from "../view/view";
@@ -8,15 +9,21 @@ import { contextLayout, contextParts } from "./contextLayout";
 const height = 18;
 const lineOver = 6;
 
-/** The context as a line that the prompt fills. */
-export function contextBar(view: View, acceptance: AcceptanceReport): TemplateResult {
+const patienceSwatch = html`<svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+  <path class="patience" d="M5 0V10" />
+</svg>`;
+
+/** The context as a line that the prompt fills; a dashed mark where the user's patience ends. */
+export function contextBar(view: View, { acceptance, wait }: GaugeReport): TemplateResult {
   const { width } = view.ui;
-  const layout = contextLayout(acceptance, width - 2);
+  const layout = contextLayout(acceptance, width - 2, wait.within?.tokens);
+  const within = withinText(wait);
   const limit = acceptance.nCtxPerSlot;
-  const label =
+  const filled =
     limit === null
       ? view.words(say`The prompt has ${count(acceptance.promptTokens)} token[s]; the context is unknown.`)
       : view.words(say`The prompt fills ${count(acceptance.promptTokens)} of ${count(limit)} token[s].`);
+  const label = within === undefined ? filled : `${filled} ${view.words(within)}`;
   const total = height + 2 * lineOver;
   const limitX = layout.limitX;
   return html`<figure class="context">
@@ -35,6 +42,7 @@ export function contextBar(view: View, acceptance: AcceptanceReport): TemplateRe
                 : nothing
             }<path class="limit" d=${`M${Math.min(limitX, width - 1.5)} 0V${total}`} />`
       }
+      ${layout.patienceX === undefined ? nothing : svg`<path class="patience" d=${`M${Math.max(1, layout.patienceX)} 0V${total}`} />`}
     </svg>
     <figcaption>
       ${legend(
@@ -47,6 +55,13 @@ export function contextBar(view: View, acceptance: AcceptanceReport): TemplateRe
       <span class="limit-note with-picture"
         >${limit === null ? view.words(say`context per request unknown`) : view.words(say`context per request: ${count(limit)}`)}</span
       >
+      ${
+        within === undefined
+          ? nothing
+          : html`<span class="limit-note with-picture"
+              >${layout.patienceX === undefined ? nothing : patienceSwatch}${view.words(within)}</span
+            >`
+      }
     </figcaption>
   </figure>`;
 }

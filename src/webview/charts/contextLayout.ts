@@ -12,6 +12,8 @@ export interface ContextLayout {
   readonly parts: readonly (ContextPart & { readonly x: number; readonly width: number })[];
   /** Where one request's context ends; undefined where nobody knows. */
   readonly limitX: number | undefined;
+  /** Where the user's patience ends; undefined where nobody knows, or beyond the picture. */
+  readonly patienceX: number | undefined;
 }
 
 export function contextParts({ parts, answerReserve }: AcceptanceReport): readonly ContextPart[] {
@@ -24,11 +26,16 @@ export function contextParts({ parts, answerReserve }: AcceptanceReport): readon
 }
 
 /** The parts one after the other; the scale holds the context or, where the prompt is larger, the whole prompt. */
-export function contextLayout(acceptance: AcceptanceReport, width: number): ContextLayout {
+export function contextLayout(
+  acceptance: AcceptanceReport,
+  width: number,
+  patienceTokens?: number,
+): ContextLayout {
   const parts = contextParts(acceptance).map((part) => ({ ...part, tokens: Math.max(0, part.tokens) }));
   const sum = parts.reduce((total, part) => total + part.tokens, 0);
   const limit = acceptance.nCtxPerSlot ?? undefined;
-  const x = scaleLinear([0, Math.max(1, sum, limit ?? sum * 1.15)], [0, width]);
+  const end = Math.max(1, sum, limit ?? sum * 1.15);
+  const x = scaleLinear([0, end], [0, width]);
   let start = 0;
   return {
     parts: parts.map((part) => {
@@ -37,5 +44,6 @@ export function contextLayout(acceptance: AcceptanceReport, width: number): Cont
       return placed;
     }),
     limitX: limit === undefined ? undefined : x(limit),
+    patienceX: patienceTokens === undefined || patienceTokens > end ? undefined : x(patienceTokens),
   };
 }

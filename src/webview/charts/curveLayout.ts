@@ -21,6 +21,8 @@ export interface CurveLayout {
   /** Where it was measured. */
   readonly measured: readonly CurveMark[];
   readonly prompt: CurveMark | undefined;
+  /** Where the user's patience ends; undefined where nobody knows, or beyond the picture. */
+  readonly patience: CurveMark | undefined;
   /** The end of the line. */
   readonly last: CurveMark | undefined;
   readonly tokenTicks: readonly { readonly at: number; readonly value: number }[];
@@ -42,6 +44,7 @@ export function curveLayout(
   prompt: number,
   furthest: number,
   box: { readonly width: number; readonly height: number },
+  patienceTokens?: number,
 ): CurveLayout {
   const end = Math.max(1, prompt, furthest);
   const known = Array.from({ length: samples + 1 }, (_, i) => sampleAt(curve, (end * i) / samples)).filter(
@@ -81,6 +84,7 @@ export function curveLayout(
       .map(at)
       .filter((found) => found !== undefined),
     prompt: at(prompt),
+    patience: patienceTokens === undefined || patienceTokens > end ? undefined : at(patienceTokens),
     last: last && mark(last),
     tokenTicks: x.ticks(4).map((value) => ({ at: x(value), value })),
     secondTicks: Array.from({ length: Math.ceil(top / step) + 1 }, (_, i) => ({

@@ -74,6 +74,13 @@ describe("contextLayout", () => {
     ]);
   });
 
+  it("marks where the user's patience ends, if that is in the picture", () => {
+    const { acceptance } = everythingKnown();
+    expect(contextLayout(acceptance, 32_512, 20_000).patienceX).toBe(20_000);
+    expect(contextLayout(acceptance, 32_512, 40_000).patienceX).toBeUndefined();
+    expect(contextLayout(acceptance, 32_512).patienceX).toBeUndefined();
+  });
+
   it("moves the end of the context into the picture where the prompt is longer", () => {
     const { parts, limitX } = contextLayout(tooLong().acceptance, 1000);
     expect(limitX).toBeCloseTo((1000 * 16_384) / (19_440 + 2048), 6);
@@ -162,6 +169,15 @@ describe("curveLayout", () => {
     // the first 8,192 tokens took 26.1 s
     expect(layout.measured[0]?.seconds).toBeCloseTo(26.1, 0);
     expect(layout.prompt?.x).toBeCloseTo((400 * 19_440) / 81_920, 6);
+  });
+
+  it("marks what the user's patience is enough for, on the line", () => {
+    const { patience } = curveLayout(sampleCurve, 19_440, 81_920, box, 40_960);
+    // 26.1 + 62.5 s and the chunks between them
+    expect(patience?.x).toBeCloseTo(200, 6);
+    const line = points(layout.line).find(([x]) => Math.abs((x ?? 0) - 200) < 1);
+    expect(patience?.y).toBeCloseTo(line?.[1] ?? 0, 0);
+    expect(curveLayout(sampleCurve, 19_440, 81_920, box, 90_000).patience).toBeUndefined();
   });
 
   it("shows that a short prompt's speed does not last", () => {
