@@ -1,26 +1,20 @@
 import { fitCurve } from "../prefill/curveFit";
 import type { CurveKey, CurvePoint, DepthCurve, GenerationPoint } from "../prefill/depthCurve";
 import type { Drift } from "./drift";
+import { spreadOfDisturbance } from "../monitor/disturbed";
 import type { MonitorReport } from "../monitor/monitorSample";
-import { largest } from "../lists";
 
 /** Two runs minutes apart on an untouched machine (log standard deviation). */
 const quiet = 0.01;
 const watchedBadly = 0.03;
 /** Of a run whose watch has not said its word. */
 export const unwatchedSpread = watchedBadly;
-const disturbed = 0.06;
 
 /** How far two runs in the session of a probe may differ: what it saw itself, and at least what such machines do. */
 export function sessionSpreadOf(monitor: MonitorReport, drift: Drift | undefined): number {
   const seen = drift === undefined ? 0 : Math.abs(Math.log1p(drift.change)) / 2;
-  const floor = { clean: quiet, drift: watchedBadly, unmonitored: watchedBadly, contaminated: disturbed };
-  // Who takes a tenth of the machine for a while makes some runs slower by as much and others not at all.
-  const taken = largest(
-    monitor.events.map((e) => ("share" in e ? e.share : 0)),
-    0,
-  );
-  return Math.max(seen, floor[monitor.verdict], taken / 4);
+  const floor = monitor.verdict === "clean" ? quiet : watchedBadly;
+  return Math.max(seen, floor, spreadOfDisturbance(monitor));
 }
 
 /** Runs of two and four times the probed depth, in units of the scatter of their probe's spans (docs/evidence/prediction.md). */

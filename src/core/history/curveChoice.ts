@@ -8,6 +8,7 @@ import { sameBuild } from "../launch/builds";
 import type { Drift } from "../bench/drift";
 import { daySpread, type DayRun } from "./daySpread";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
+import { spreadOfDisturbance } from "../monitor/disturbed";
 import type { MonitorReport } from "../monitor/monitorSample";
 import type { CostStep } from "../bench/costSteps";
 
@@ -129,7 +130,8 @@ function withHindsight(
     curve: {
       ...refined.curve,
       points: refined.curve.points.map((point) => ({ ...point, seconds: point.seconds * center })),
-      spread: Math.hypot(refined.curve.spread ?? 0, spread),
+      // what was measured on another day, or by an earlier version, may be narrower than its watch allows
+      spread: Math.hypot(Math.max(refined.curve.spread ?? 0, spreadOfDisturbance(record.monitor)), spread),
     },
     origin: {
       id: record.id,

@@ -1,9 +1,13 @@
 import { importCurves } from "./importCurves";
+import { readMonitor } from "./historyFields";
 import { known, unknown, type Known } from "../known";
 import { compareSetup, type SetupComparison } from "../llamaBench/speedSetup";
 import { agedCurve, clockMs, measuredTime } from "../prefill/curveAge";
 import { parseDepthCurve, type CurveKey, type DepthCurve } from "../prefill/depthCurve";
+import { spreadOfDisturbance } from "../monitor/disturbed";
+import type { MonitorReport } from "../monitor/monitorSample";
 import { say, type Text } from "../text";
+import { Wire } from "../wire";
 import { UserError } from "../userError";
 
 /** What a file that was named as a curve holds. */
@@ -15,6 +19,8 @@ export interface CurveFile {
   readonly modifiedAt: number;
   /** The watch saw nothing else running while it was measured. */
   readonly undisturbed: boolean;
+  /** What the watch saw while it was measured; absent where nobody kept one. */
+  readonly monitor?: MonitorReport;
 }
 
 /** A curve that was named, held against the setup it is to predict for. */
@@ -33,11 +39,12 @@ export function curveFileOf(file: string, text: string, modifiedAt: number): Cur
   if (document === undefined || Array.isArray(document))
     return { ...found, curves: importedFrom(text, file) };
   if ("curve" in document) {
-    const monitor = document["monitor"] as { readonly verdict?: unknown } | null | undefined;
+    const monitor = new Wire(document, "").at("monitor").ifFits(readMonitor);
     return {
       ...found,
       curves: [parseDepthCurve(document["curve"])],
       undisturbed: monitor?.verdict === "clean",
+      ...(monitor && { monitor }),
     };
   }
   const isCurve = "points" in document || "key" in document;
@@ -86,8 +93,9 @@ export function namedCurve(
   const dated = measuredAt !== undefined && measuredAt <= now + clockMs;
   const assumed = setup !== undefined && !other && best.untold.length > 0;
   const { name, undisturbed } = file;
+  const spread = Math.max(best.curve.spread ?? 0, spreadOfDisturbance(file.monitor));
   return {
-    curve: known(agedCurve(best.curve, { now, measuredAt, sameBuild: !other, undisturbed })),
+    curve: known(agedCurve({ ...best.curve, spread }, { now, measuredAt, sameBuild: !other, undisturbed })),
     setup: other ? "other" : assumed ? "assumed" : "same",
     notes: [
       ...(other ? [say`The wait is of another setup: ${joined(best.differs)}.`] : []),

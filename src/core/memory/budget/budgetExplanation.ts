@@ -30,14 +30,23 @@ export function memoryGrowth(
   const masks = Math.min(compute, now.maskCopies * ubatch * (flashAttention ? 2 : 4));
   const parts: readonly GrowthPart[] = [
     { kind: "masks", bytesPerToken: masks },
-    // f16 copies of a quantised cache, or the scores of every head where flash attention is off
-    { kind: flashAttention ? "staging" : "other", bytesPerToken: compute - masks },
+    !flashAttention
+      ? { kind: "other", of: "scores", bytesPerToken: compute - masks }
+      : copiesCache(now)
+        ? { kind: "staging", bytesPerToken: compute - masks }
+        : { kind: "other", of: "compute", bytesPerToken: compute - masks },
     { kind: "other", bytesPerToken: other },
   ];
   return [
     { kind: "kv", bytesPerToken: kv },
     ...parts.filter(({ bytesPerToken }) => Math.abs(bytesPerToken) >= 1e-6),
   ];
+}
+
+/** Whether a CUDA device copies the cache to f16 for flash attention, and counts that. */
+function copiesCache({ plan, placed }: Breakdown): boolean {
+  const half = [plan.typeK, plan.typeV].every(({ name }) => name === "f16" || name === "f32");
+  return !half && plan.flashCopiesCounted && placed.devices.some(({ backend }) => backend === "cuda");
 }
 
 export function explain(model: Model, parts: Breakdown, growth: readonly GrowthPart[]): MemoryExplanation {
@@ -68,6 +77,18 @@ export function explain(model: Model, parts: Breakdown, growth: readonly GrowthP
   if (per("staging") > 0) {
     lines.push(
       say`Flash attention's f16 copies of a quantised cache add ${inBytes(per("staging"))} B per token of context.`,
+    );
+  }
+  const { plan } = parts;
+  const beside = (of: GrowthPart["of"]): number => growth.find((part) => part.of === of)?.bytesPerToken ?? 0;
+  if (beside("scores") > 0) {
+    lines.push(
+      say`Without flash attention the scores of every head are stored: ${inBytes(beside("scores"))} B per token of context; they scale with -ub ${count(plan.ubatch)}.`,
+    );
+  }
+  if (beside("compute") > 0) {
+    lines.push(
+      say`Other working memory of attention adds ${inBytes(beside("compute"))} B per token of context.`,
     );
   }
   return { layersWithKv: withKv, layers: main.length, growth, lines };

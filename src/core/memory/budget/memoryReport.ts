@@ -63,7 +63,10 @@ export interface MemoryExplanation {
 }
 
 export interface GrowthPart {
+  /** staging: the f16 copies that CUDA's flash attention makes of a cache in another type. */
   readonly kind: "kv" | "masks" | "staging" | "other";
+  /** What else it is known to be: attention's scores, which are stored without flash attention. */
+  readonly of?: "scores" | "compute";
   readonly bytesPerToken: number;
 }
 

@@ -34,7 +34,7 @@ describe("the table of contexts and KV types", () => {
 
   it("has a user's columns from 8K to 256K, and grows by what this user measured", () => {
     expect(table.contexts).toEqual([8192, 16_384, 32_768, 65_536, 131_072, 262_144]);
-    // Qwen3.6 35B-A3B on a V100: 22,632 B per token from 8K to 256K with f16
+    // Qwen3.6 35B-A3B on its machine: 22,632 B per token from 8K to 256K with f16
     const f16 = table.rows.find(({ type }) => type === "f16");
     const [first, last] = [f16?.cells.at(0), f16?.cells.at(-1)];
     const perToken = ((last?.totalBytes ?? 0) - (first?.totalBytes ?? 0)) / (262_144 - 8192);
