@@ -2,6 +2,8 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ledgerOf } from "../../src/core/conversation/ledger";
+import { shownConversation } from "../../src/core/conversation/shownConversation";
 import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
@@ -72,4 +74,25 @@ it("answers for the model that is loaded", async () => {
     expect(await server.applyTemplate("Hello", signal)).toContain("user\nHello<|im_end|>");
   }
   expect(await states()).toContainEqual(["first", "unloaded"]);
+});
+
+it("writes the requests of its models into one log, which tells them apart", async () => {
+  await postJson(`${router.url}/models/load`, { model: "first" });
+  await expect.poll(states, { timeout: 30_000 }).toContainEqual(["first", "loaded"]);
+  const ask = async (model: string, tokens: number): Promise<void> => {
+    const prompt = Array.from({ length: tokens }, (_, i) => 300 + i);
+    await postJson(`${router.url}/completion`, { model, prompt, n_predict: 4, ignore_eos: true });
+  };
+  await Promise.all([ask("first", 100), ask("second", 200)]);
+  await ask("second", 300);
+  const shown = () =>
+    shownConversation({ ledger: ledgerOf(router.log()) }, { now: 0, curveOf: () => undefined }).programs.map(
+      ({ name, requests }) => [name, requests.map(({ promptTokens }) => promptTokens)],
+    );
+  // the one that worked last is first; a child is named by its port
+  const name: unknown = expect.stringMatching(/^\d+$/);
+  await expect.poll(shown).toEqual([
+    [name, [200, 300]],
+    [name, [100]],
+  ]);
 });

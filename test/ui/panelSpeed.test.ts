@@ -177,6 +177,7 @@ describe("the conversation on the panel's page", () => {
       ["turns", conversationOfLog("chat-plain")],
       ["causes", conversationOfLog("two-agents-no-cache-ram")],
       ["refused", conversationOfLog("three-turns", "task 43 | stop processing")],
+      ["agent", conversationOfLog("agent-until-refused", "task 1128 | prompt processing")],
       ["reading", conversationOfLog("long-prompts", "progress = 0.68")],
       [
         "unreadable",
@@ -189,7 +190,7 @@ describe("the conversation on the panel's page", () => {
         const { page } = panel;
         for (const [name, shown] of states) {
           await panel.send({ type: "conversation", conversation: { shown } });
-          for (const view of [/^(Picture|図)$/, /^(Table|表)$/]) {
+          for (const view of [/Picture|図/, /Table|表/]) {
             const choice = page.locator("#conversation .switch button").filter({ hasText: view });
             if ((await choice.count()) > 0) await choice.click();
             await panel.drawn();

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { Agent, someTokens } from "../support/agent";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
@@ -6,12 +10,14 @@ import { openWorkbench, screenshotWhenFailed, type Workbench } from "./support/w
 
 /** A depth probe on a real llama-server, as it looks while it runs and afterwards, and one that is stopped. */
 
+const folder = mkdtempSync(path.join(os.tmpdir(), "gauge-log-"));
 let server: LlamaServerProcess;
 let workbench: Workbench;
 
 beforeAll(async () => {
   const model = await forgedModel({ size: "slope", vocabulary: "qwen2_5" });
   const args = ["-c", "4096", "-np", "1", "-t", "1", "-tb", "1", "-b", "256", "-ub", "256"];
+  args.push("--log-file", path.join(folder, "its.log"));
   server = await startLlamaServer({ model, args });
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
@@ -22,6 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await workbench.close();
   await server.stop();
+  rmSync(folder, { recursive: true });
 });
 screenshotWhenFailed(() => workbench);
 
@@ -80,9 +87,11 @@ it("says how far a prompt of somebody else's is", async () => {
   const live = workbench.statusBarItem("llamaGauge.speed").filter({ hasText: /[\d,]+ tokens read/ });
   try {
     await live.waitFor();
+    // the server's log is followed, which its command line names: the length of the prompt is known from its lines
     await workbench
       .webview()
-      .getByText(/The server is reading a prompt: [\d,]+ tokens so far/)
+      .getByRole("region", { name: "Wait" })
+      .getByText(/The server is reading a prompt: [\d,]+ (tokens so far|of 3,[89]\d\d tokens, )/)
       .waitFor();
     await workbench.screenshot("prefill-live");
   } finally {
@@ -90,6 +99,22 @@ it("says how far a prompt of somebody else's is", async () => {
     await client;
   }
   await live.waitFor({ state: "hidden" });
+});
+
+it("shows an agent's conversation from the log that the server's command line names", async () => {
+  const card = workbench.webview().getByRole("region", { name: "Conversation" });
+  await card.getByText(/^From the log that the server's --log-file names: .*its\.log/).waitFor();
+  const agent = new Agent(server.url, { system: someTokens(100, 1), answer: 10 });
+  for (let turn = 1; turn <= 4; turn++) await agent.turn(someTokens(40, turn));
+  // the slot holds the prompt and the answer but its last token: 100 + 4 × 50 - 1
+  await card.locator(".answer").filter({ hasText: "Turn 4: 299 of 4,096." }).waitFor();
+  // the last prompt had 290 tokens, and each turn adds 50
+  await card.getByText(/About 76 more turns of this size until it is refused\./).waitFor();
+  await workbench.statusBarItem("llamaGauge.conversation").filter({ hasText: "299 / 4,096" }).waitFor();
+  await card.scrollIntoViewIfNeeded();
+  await workbench.screenshot("conversation-live");
+  await agent.turn(someTokens(4000, 9));
+  await card.getByText("The last request was refused: 4,300 tokens, and the context holds 4,096.").waitFor();
 });
 
 it("can be stopped: the server is idle again at once, and what was measured is kept", async () => {

@@ -11,6 +11,8 @@ const settleMs = 150;
 const searchMs = 120_000;
 /** A server that was restarted may write another one. */
 const searchAgainMs = 5000;
+/** A request that is silent for so long may have ended with its server, which writes nothing then. */
+const silentMs = 60_000;
 /** Logs that are kept, so that a view that comes back reads only what was written meanwhile. */
 const keptLogs = 4;
 
@@ -22,11 +24,11 @@ export class LiveLedger {
 
   /** Tells what the log says now, and again whenever it says more, until it is disposed. Nothing is read before and after. */
   follow(show: (update: LedgerUpdate) => void): Promise<{ dispose(): void }> {
-    return Promise.resolve(new Following(this.host, (file) => this.#log(file), show));
+    return Promise.resolve(new Following(this.host, (found) => this.#log(found), show));
   }
 
-  #log(file: string): ServerLog {
-    const log = this.#logs.get(file) ?? new ServerLog(file);
+  #log({ file, source }: FoundLog): ServerLog {
+    const log = this.#logs.get(file) ?? new ServerLog(file, source.file);
     this.#logs.delete(file);
     this.#logs.set(file, log);
     const [oldest] = this.#logs.keys();
@@ -39,21 +41,23 @@ class Following {
   readonly #ended = new AbortController();
   #watch: { dispose(): void } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
   #reading = false;
   #changed = false;
   #last: LedgerUpdate = {};
 
   constructor(
     private readonly host: LogSourceHost,
-    private readonly logOf: (file: string) => ServerLog,
+    private readonly logOf: (found: FoundLog) => ServerLog,
     private readonly show: (update: LedgerUpdate) => void,
   ) {
-    void this.#search();
+    this.#begin(this.#search());
   }
 
   dispose(): void {
     this.#ended.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
     this.#watch?.dispose();
   }
 
@@ -61,8 +65,8 @@ class Following {
     const found = await findLog(this.host, this.#ended.signal).catch(() => undefined);
     if (this.#ended.signal.aborted) return;
     if (found === undefined) {
-      this.#tell({});
-      this.#later(searchMs, () => void this.#search());
+      this.#tell(withoutRunning(this.#last));
+      this.#later(searchMs, () => this.#begin(this.#search()));
       return;
     }
     // before it is read: what is written meanwhile is read once more
@@ -72,16 +76,18 @@ class Following {
 
   #noticed(found: FoundLog): void {
     if (this.#reading || this.#timer !== undefined) this.#changed = true;
-    else this.#later(settleMs, () => void this.#read(found));
+    else this.#later(settleMs, () => this.#begin(this.#read(found)));
   }
 
   async #read(found: FoundLog): Promise<void> {
-    const { source, file } = found;
+    const { source } = found;
     this.#reading = true;
     this.#changed = false;
+    clearTimeout(this.#silence);
     try {
-      const { ledger, startedAt } = await this.logOf(file).read(this.#ended.signal);
+      const { ledger, startedAt } = await this.logOf(found).read(this.#ended.signal);
       this.#tell({ source, ledger, startedAt });
+      if (source.kind === "commandLine" && ledger.running.length > 0) this.#listen(found);
     } catch (error) {
       if (this.#ended.signal.aborted) return;
       const { problem, remedy } =
@@ -93,13 +99,32 @@ class Following {
       // its server may be gone, or have another log now
       if (source.kind === "commandLine") {
         this.#watch?.dispose();
-        this.#later(searchAgainMs, () => void this.#search());
+        this.#later(searchAgainMs, () => this.#begin(this.#search()));
         return;
       }
     } finally {
       this.#reading = false;
     }
-    if (this.#isBehind) this.#later(settleMs, () => void this.#read(found));
+    if (this.#isBehind) this.#later(settleMs, () => this.#begin(this.#read(found)));
+  }
+
+  /** Whether its server is still there, where a request has begun and nothing more is written. */
+  #listen({ file }: FoundLog): void {
+    this.#silence = setTimeout(() => {
+      const looked = findLog(this.host, this.#ended.signal)
+        .catch(() => undefined)
+        .then((found) => {
+          if (this.#ended.signal.aborted || this.#reading) return;
+          if (found?.file === file) {
+            this.#listen(found);
+            return;
+          }
+          this.#watch?.dispose();
+          this.#begin(this.#search());
+        });
+      this.#begin(looked);
+    }, silentMs);
+    this.#silence.unref();
   }
 
   /** It was written to while it was read. */
@@ -117,9 +142,22 @@ class Following {
     this.#timer.unref();
   }
 
+  /** What fails unexpectedly is told like a log that cannot be read. */
+  #begin(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      const problem = say`The log cannot be followed: ${error instanceof Error ? error.message : String(error)}`;
+      this.#tell({ ...this.#last, problem: { problem, remedy: say`Choose another log.` } });
+    });
+  }
+
   #tell(update: LedgerUpdate): void {
     if (this.#ended.signal.aborted) return;
     this.#last = update;
     this.show(update);
   }
+}
+
+/** What a server had begun ended with it. */
+function withoutRunning({ ledger, ...rest }: LedgerUpdate): LedgerUpdate {
+  return { ...rest, ...(ledger !== undefined && { ledger: { ...ledger, running: [] } }) };
 }

@@ -17,8 +17,9 @@ export class ServerLog {
   private readonly startedAt = new Map<string, number>();
   private latest: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string) {
-    this.log = new FollowedLog(file, (line) => this.ledger.readLine(line));
+  /** `named`: the file as people know it, where it is reached by another path. */
+  constructor(file: string, named = file) {
+    this.log = new FollowedLog(file, (line) => this.ledger.readLine(line), named);
   }
 
   read(signal: AbortSignal): Promise<ReadLog> {

@@ -13,6 +13,7 @@ import type { DepthCurve } from "../../core/prefill/depthCurve";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
 import type { RequestTiming } from "../../core/prefill/liveTimings";
 import { reportOf } from "../../core/report/gaugeState";
+import { inBackground } from "../editor/background";
 import { DisposableStore, Emitter, type Disposable } from "../editor/lifecycle";
 import type { Gauge } from "../estimate/gauge";
 import { onNewReport } from "../estimate/newReports";
@@ -121,7 +122,7 @@ export class ConversationWatch implements Disposable {
     clearTimeout(this.ticking);
     this.ticking = undefined;
     if (hadLog) this.parts.measurements.live(undefined);
-    void following.then((its) => its.dispose());
+    inBackground(following.then((its) => its.dispose()));
   }
 
   private take(update: LedgerUpdate): void {

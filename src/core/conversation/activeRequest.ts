@@ -76,13 +76,8 @@ export function promptOf({ generation, prefill, discarded }: Active, fill: numbe
 }
 
 export function runningRequest(slot: number, active: Active, limit: number | undefined): RunningRequest {
-  const { task, startedAt, held, chosen, progress } = active;
-  const shared =
-    chosen?.kind === "similar" && chosen.kept !== undefined && held !== undefined
-      ? chosen.kept * held
-      : undefined;
-  const cachedTokens = active.cachedTokens ?? (shared === undefined ? undefined : Math.round(shared));
-  const promptTokens = promptRange(active, cachedTokens);
+  const { task, startedAt, progress } = active;
+  const { promptTokens, cachedTokens } = sizesOf(active, limit);
   const read = progress.flatMap(({ tokens, whole, seconds, at }) => {
     const after = seconds ?? (at === undefined || startedAt === undefined ? undefined : at - startedAt);
     return after === undefined
@@ -102,29 +97,91 @@ export function runningRequest(slot: number, active: Active, limit: number | und
   };
 }
 
-/** Each progress line bounds the prompt: share is tokens over prompt, to two decimals. */
-function promptRange(
-  { promptTokens, chosen, held, progress }: Active,
-  cached = 0,
-): RunningRequest["promptTokens"] {
-  if (promptTokens !== undefined) return { low: promptTokens, high: promptTokens };
-  let [low, high] = [0, Infinity];
+type Sizes = Pick<RunningRequest, "promptTokens" | "cachedTokens">;
+
+/**
+ * Length of the prompt and of its cached part. With similarity the slot's line tells both: shared tokens over those of the prompt,
+ * and over those of the slot. Of these fewer may be used (checkpoints); and of a slot that was chosen by age the line tells
+ * nothing, though the beginning may be shared, or a copy come from host memory. Then the progress lines decide.
+ */
+function sizesOf(active: Active, limit: number | undefined): Sizes {
+  const { chosen, held, progress, cachedTokens: told } = active;
+  if (active.promptTokens !== undefined) {
+    const prompt = { low: active.promptTokens, high: active.promptTokens };
+    return { promptTokens: prompt, ...(told !== undefined && { cachedTokens: told }) };
+  }
+  let prior = { low: 0, high: Infinity };
+  let shared: number | undefined;
   if (
     chosen?.kind === "similar" &&
     chosen.kept !== undefined &&
     held !== undefined &&
     chosen.similarity > 0
   ) {
+    shared = chosen.kept * held;
     const slack = held * 0.0005 + 1;
-    low = (chosen.kept * held - slack) / (chosen.similarity + 0.0005);
-    high = (chosen.kept * held + slack) / (chosen.similarity - 0.0005);
+    prior = {
+      low: (shared - slack) / (chosen.similarity + 0.0005),
+      high: (shared + slack) / (chosen.similarity - 0.0005),
+    };
   }
+  const expected = told ?? Math.round(shared ?? 0);
+  const most = told ?? shared ?? limit ?? held ?? 0;
+  const cached = told ?? nearestPossible(expected, most, (its) => promptRange(progress, its, prior));
+  const range = promptRange(progress, cached ?? expected, prior);
+  const isKnown = range.low > 0 && range.high < Infinity && range.low <= range.high;
+  const cachedTokens = Math.round(cached ?? expected);
+  return {
+    ...(isKnown && { promptTokens: { low: Math.floor(range.low), high: Math.ceil(range.high) } }),
+    ...((shared !== undefined || cachedTokens > 0) && { cachedTokens }),
+  };
+}
+
+interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Each progress line bounds the prompt: share is tokens over prompt, to two decimals. */
+function promptRange(progress: Active["progress"], cached: number, prior: Range): Range {
+  let { low, high } = prior;
   for (const { tokens, whole, share } of progress) {
     const done = whole ? tokens : tokens + cached;
     low = Math.max(low, done / (share + 0.005));
     if (share > 0.005) high = Math.min(high, done / (share - 0.005));
   }
-  return low > 0 && high < Infinity && low <= high
-    ? { low: Math.floor(low), high: Math.ceil(high) }
-    : undefined;
+  return { low, high };
+}
+
+/** Enough for a token of a context of a million. */
+const halvings = 24;
+
+/**
+ * The number of cached tokens nearest to what is expected with which all lines agree on a length of the prompt; undefined: with none.
+ * The room they leave is a concave function of that number.
+ */
+function nearestPossible(
+  expected: number,
+  most: number,
+  rangeOf: (cached: number) => Range,
+): number | undefined {
+  const room = (cached: number): number => {
+    const { low, high } = rangeOf(cached);
+    return high - low;
+  };
+  if (!(room(expected) < 0)) return expected;
+  let [from, to] = [0, most];
+  for (let step = 0; step < 2 * halvings; step++) {
+    const [one, other] = [from + (to - from) / 3, to - (to - from) / 3];
+    if (room(one) < room(other)) from = one;
+    else to = other;
+  }
+  let [possible, impossible] = [(from + to) / 2, expected];
+  if (room(possible) < 0) return undefined;
+  for (let step = 0; step < halvings; step++) {
+    const middle = (possible + impossible) / 2;
+    if (room(middle) < 0) impossible = middle;
+    else possible = middle;
+  }
+  return possible;
 }

@@ -20,6 +20,8 @@ export interface ShownConversation {
 export interface ShownProgram {
   /** Container, unit or router child; absent where the log has one program. */
   readonly name?: string;
+  /** File name of its model, where the log tells it. */
+  readonly model?: string;
   /** The last ones, oldest first. */
   readonly requests: readonly ShownRequest[];
   readonly running: readonly ShownRunning[];
@@ -97,6 +99,7 @@ function programOf(
 ): ShownProgram {
   const ledger = ledgerOfProgram(all, name);
   const server = ledger.servers.at(-1);
+  const model = server?.facts.model?.path?.split(/[\\/]/).at(-1);
   const begun = server && startedAt?.get(serverKey(server));
   const seconds = begun === undefined ? undefined : (now - begun) / 1000;
   const curve = curveOf(name);
@@ -104,6 +107,7 @@ function programOf(
   const limit = server?.limit ?? ledger.requests.at(-1)?.limit;
   return {
     ...(name !== undefined && { name }),
+    ...(model !== undefined && { model }),
     requests: ledger.requests.slice(-mostShown).map(({ spans: _, ...request }) => {
       const from = startedAt?.get(serverKey(request));
       const at =

@@ -37,20 +37,22 @@ export class FollowedLog {
   constructor(
     private readonly file: string,
     private readonly onLine: (line: LineBytes) => void,
+    /** How it is called in what is told; a container's file is reached by another path. */
+    private readonly named = file,
   ) {}
 
   /** @throws UserError where it is not there, not a file, unreadable or binary */
   async read(signal: AbortSignal): Promise<LogRead> {
     const handle = await open(this.file, openFlags).catch((cause: unknown) => {
       this.startOver("");
-      throw new UserError("notFound", say`${this.file} cannot be read.`, say`Specify an existing log.`, {
+      throw new UserError("notFound", say`${this.named} cannot be read.`, say`Specify an existing log.`, {
         cause,
       });
     });
     try {
       const stats = await handle.stat();
       if (!stats.isFile()) {
-        throw new UserError("invalidInput", say`${this.file} is not a file.`, say`Specify an existing log.`);
+        throw new UserError("invalidInput", say`${this.named} is not a file.`, say`Specify an existing log.`);
       }
       // a new file may get the number of the old one, and grow past the place it was read to: its first line is another
       const identity = `${stats.dev}:${stats.ino}`;
@@ -110,7 +112,7 @@ export class FollowedLog {
     if (encoding === "binary") {
       throw new UserError(
         "invalidInput",
-        say`${this.file} is not a text file.`,
+        say`${this.named} is not a text file.`,
         say`Specify a log as llama-server writes it; unpack a compressed one first.`,
       );
     }

@@ -27,18 +27,20 @@ export function watchedFile(file: string, onChange: () => void): { dispose(): vo
   } catch {
     close();
   }
-  const look = async (): Promise<void> => {
-    const now = await stat(file).then(
-      ({ ino, size, mtimeMs }) => `${ino} ${size} ${mtimeMs}`,
-      () => "",
-    );
+  const seeAs = (now: string): void => {
     if (ended) return;
     const differs = seen !== undefined && now !== seen;
     seen = now;
     if (differs) onChange();
   };
-  void look();
-  const timer = setInterval(() => void look(), lookMs);
+  const look = (): void => {
+    stat(file).then(
+      ({ ino, size, mtimeMs }) => seeAs(`${ino} ${size} ${mtimeMs}`),
+      () => seeAs(""),
+    );
+  };
+  look();
+  const timer = setInterval(look, lookMs);
   timer.unref();
   return {
     dispose: () => {

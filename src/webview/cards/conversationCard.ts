@@ -9,6 +9,7 @@ import {
 import type { ShownProgram, ShownRequest, ShownRunning } from "../../core/conversation/shownConversation";
 import type { RequestOutcome } from "../../core/conversation/requestRecord";
 import { livePrefillText } from "../../core/prefill/livePrefill";
+import { shownValue } from "../../core/shown";
 import { count, say, seconds, tokensPerSecond, type Text } from "../../core/text";
 import { conversationChart } from "../charts/conversationChart";
 import type { View } from "../view/view";
@@ -19,7 +20,7 @@ import { card, commandButton, dataTable, missing, provenancePill, type Cell } fr
 /** The requests of the server in use: what they cost, how full the context is, and what is to come. */
 export function conversationCard(view: View, width: number): TemplateResult {
   const { shown } = view.model.conversation;
-  const program = shown.programs.find(({ name }) => name === view.ui.program) ?? shown.programs[0];
+  const program = shown.programs.find(({ name = "" }) => name === view.ui.program) ?? shown.programs[0];
   const { source, problem } = shown;
   return card(view, {
     id: "conversation",
@@ -95,10 +96,13 @@ function programChoice(view: View, { name }: ShownProgram): TemplateResult | typ
   return html`<label class="knob">
     <span>${view.words(say`Server`)}</span>
     <select @change=${choose}>
-      ${programs.map((its) => html`<option value=${its.name ?? ""} ?selected=${its.name === name}>${its.name ?? "–"}</option>`)}
+      ${programs.map((its) => html`<option value=${its.name ?? ""} ?selected=${its.name === name}>${labelOf(its)}</option>`)}
     </select>
   </label>`;
 }
+
+const labelOf = ({ name, model }: ShownProgram): string =>
+  shownValue([name, model].filter((part) => part !== undefined).join(" · ") || "–", 200);
 
 /** How far a request is, with a bar that moves. */
 function runningLine(view: View, { live, generatedTokens }: ShownRunning): TemplateResult {
@@ -108,7 +112,7 @@ function runningLine(view: View, { live, generatedTokens }: ShownRunning): Templ
       ? say`The server is answering: ${count(generatedTokens ?? 0)} token[s] so far.`
       : livePrefillText(live);
   const label = words(say`Part of the prompt that has been read`);
-  return html`<div class="notice running" role="status">
+  return html`<div class="notice running">
     <div>
       <p>${words(text)}</p>
       ${
@@ -209,6 +213,6 @@ function requestTable(view: View, { requests, running }: ShownProgram): Template
       { title: say`Outcome` },
       { title: say`Why it was read again` },
     ],
-    [...rows, ...now],
+    [...now, ...rows.toReversed()],
   );
 }

@@ -35,7 +35,7 @@ describe("settings", () => {
 
   it("that steer requests, programs and paths are not taken from an untrusted workspace", () => {
     const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
-    const steering = Object.keys(declared).filter((id) => /url|model|folder|arguments/i.test(id));
+    const steering = Object.keys(declared).filter((id) => /url|model|folder|arguments|\.log$/i.test(id));
     expect(steering.toSorted()).toEqual(restricted.toSorted());
     for (const id of steering) expect(declared[id]?.scope).toMatch(/^machine/);
   });

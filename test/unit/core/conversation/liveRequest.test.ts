@@ -5,6 +5,7 @@ import { LedgerReader } from "../../../../src/core/conversation/ledger";
 import { liveRequest } from "../../../../src/core/conversation/liveRequest";
 import { median } from "../../../../src/core/median";
 import { livePrefillText, type LivePrefill } from "../../../../src/core/prefill/livePrefill";
+import { readSpeedSeries, type SpeedSeries } from "../../../support/speedSeries";
 import { formatText } from "../../../../src/core/format";
 
 const folder = path.join(import.meta.dirname, "../../../fixtures/logs/conversation");
@@ -73,5 +74,59 @@ describe("a prompt that is read, as the log tells it line by line", () => {
     expect(formatText(livePrefillText(late))).toMatch(
       /reading for 10\.\d min, and last reported progress 10\.\d min ago/,
     );
+  });
+});
+
+/** A published series of spans as llama-server would have logged it: progress lines from three seconds on, rounded as its are. */
+function logged({ curve }: SpeedSeries): { readonly lines: readonly string[]; readonly seconds: number } {
+  const total = curve.points.reduce((sum, { tokens }) => sum + tokens, 0);
+  const slot = (at: number, text: string): string => {
+    const [minutes, seconds, micros] = [Math.floor(at / 60), Math.floor(at % 60), Math.round((at % 1) * 1e6)];
+    const parts = [String(seconds).padStart(2, "0"), String(Math.floor(micros / 1000)).padStart(3, "0")];
+    return `${minutes}.${parts.join(".")}.${String(micros % 1000).padStart(3, "0")} I slot print_timing: id  0 | task 0 | ${text}`;
+  };
+  const lines = [
+    slot(0, "selected slot by LRU, n_tokens = 0, t_last = -1"),
+    slot(0, "processing task, is_child = 0"),
+  ];
+  let [tokens, seconds] = [0, 0];
+  for (const point of curve.points) {
+    tokens += point.tokens;
+    seconds += point.seconds;
+    if (seconds < 3 || tokens === total) continue;
+    const share = (tokens / total).toFixed(2);
+    lines.push(
+      slot(
+        seconds,
+        `prompt processing, n_tokens = ${tokens}, progress = ${share}, t = ${seconds.toFixed(2)} s / 1 tokens per second`,
+      ),
+    );
+  }
+  return { lines, seconds };
+}
+
+describe("the time left of published runs, as a log would have told it", () => {
+  const errors = readSpeedSeries()
+    .filter(({ contiguous, split, curve }) => contiguous && split !== "negative" && curve.points.length >= 8)
+    .map((series) => {
+      const { lines, seconds } = logged(series);
+      const reader = new LedgerReader();
+      const found: number[] = [];
+      for (const line of lines) {
+        reader.readText(line);
+        const result = reader.result();
+        const at = result.servers.at(-1)?.lastSeconds ?? 0;
+        const [running] = result.running;
+        const live = running && liveRequest(running, at, undefined);
+        if (at < seconds / 4 || live?.remaining.known !== true) continue;
+        found.push(Math.abs(at + live.remaining.seconds - seconds) / seconds);
+      }
+      return found;
+    });
+
+  it("is right to 2 % of the whole time in the median, from a quarter of it on", () => {
+    expect(errors.flat().length).toBeGreaterThan(300);
+    expect(errors.filter((each) => each.length > 0).length).toBeGreaterThan(10);
+    expect(median(errors.flat())).toBeLessThan(0.02);
   });
 });

@@ -57,6 +57,10 @@ describe("fromPanel", () => {
     { type: "ready" },
     { type: "command", command: "chooseServer" },
     { type: "openFile", path: "/a" },
+    {
+      type: "planConversation",
+      input: { systemTokens: 0, turnTokens: 1, answerTokens: 0, turns: 500 },
+    },
     { type: "save", name: "llama-gauge-room", files: [{ extension: "csv", content: "a" }] },
     { type: "save", name: "x", files: [{ extension: "png", content: new Uint8Array([1]) }] },
   ])("takes %j", (message) => {
@@ -71,6 +75,11 @@ describe("fromPanel", () => {
     { type: "command" },
     { type: "openFile", path: 3 },
     { type: "eval", code: "1" },
+    { type: "planConversation" },
+    { type: "planConversation", input: { systemTokens: 0, turnTokens: 0, answerTokens: 0, turns: 1 } },
+    { type: "planConversation", input: { systemTokens: 0, turnTokens: 1, answerTokens: 0, turns: 501 } },
+    { type: "planConversation", input: { systemTokens: "1", turnTokens: 1, answerTokens: 0, turns: 1 } },
+    { type: "planConversation", input: { systemTokens: 0.5, turnTokens: 1, answerTokens: 0, turns: 1 } },
     { type: "save", name: "../../.bashrc", files: [{ extension: "csv", content: "a" }] },
     { type: "save", name: "x", files: [{ extension: "sh", content: "a" }] },
     { type: "save", name: "x", files: [{ extension: "csv", content: 3 }] },
