@@ -4,6 +4,7 @@ import { launchOptions } from "../app/launchArguments";
 import { parseArguments } from "../core/launch/commandLine";
 import { formatText } from "../core/format";
 import type { LaunchOptions } from "../core/launch/launchOptions";
+import { optionOfFlag } from "../core/launch/serverOptions";
 import { isReadableByOthers } from "../core/servers/serverAddress";
 import type { MemoryDevice } from "../core/memory/devices/memoryDevice";
 import { append } from "../core/lists";
@@ -21,7 +22,15 @@ export function givenLaunch({
   serverArguments,
   finish,
 }: Pick<CliContext, "serverArguments" | "finish">): Promise<LaunchOptions> {
-  return launchOptions(serverArguments, ({ severity, message }) => {
+  return launchOptions(serverArguments, ({ severity, message, argument = -1 }) => {
+    const flag = [argument, argument - 1].map((at) => optionOfFlag(serverArguments[at] ?? "")?.option.name);
+    if (severity === "error" && flag.some((name) => name === "--cache-type-k" || name === "--cache-type-v")) {
+      throw new UserError(
+        "invalidInput",
+        message,
+        say`Figures of another type would be wrong. Use one of these, or ask the fork that has this type.`,
+      );
+    }
     printError(`${severity}: ${formatText(message)}`);
     // what llama-server refuses is answered as if it were not there, but never as if all were well
     if (severity === "error") finish(exitCode.badInput);

@@ -79,13 +79,19 @@ export class DocumentReader {
       else if (document !== undefined) this.checkOther(document);
       return;
     }
+    this.report(uri, this.findings(uri));
+  }
+
+  /** What is known to be wrong with a preset now; of files only what was asked for before. */
+  findings(uri: string): readonly Finding[] {
+    const preset = this.preset(uri);
+    if (preset === undefined) return [];
     const costed = new Set(preset.models.slice(0, maxCosted));
-    const findings = lintPreset(preset, {
+    return lintPreset(preset, {
       fileExists: (path) => this.files.fileExists(uri, path),
       modelFacts: (options) => this.files.modelFacts(uri, options),
       memory: (model) => (costed.has(model) ? this.cost(uri, model)?.beyond : undefined),
     });
-    this.report(uri, findings);
   }
 
   private read<T>(

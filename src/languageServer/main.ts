@@ -19,6 +19,8 @@ import { FileFacts } from "./fileFacts";
 import { scriptTooLong, unread } from "./limits";
 import { logFolding, logHover, logSymbols } from "./logFeatures";
 import * as features from "./presetFeatures";
+import type { Preset } from "../core/preset/presetModels";
+import { startErrors } from "../core/preset/startErrors";
 import { readScript, scriptDiagnostics, scriptHover, scriptLenses } from "./scriptFeatures";
 import { SectionCosts, type Costed } from "./sectionCosts";
 import { Translations } from "./translations";
@@ -133,7 +135,7 @@ connection.onCompletion(async ({ textDocument, position }) => {
 connection.onHover(({ textDocument, position }) => {
   const preset = reader.preset(textDocument.uri);
   if (preset !== undefined)
-    return features.hoverOf(preset, position, (model) => costOf(textDocument.uri, model), words);
+    return features.hoverOf(preset, position, sectionFacts(textDocument.uri, preset), words);
   const log = reader.log(textDocument.uri);
   if (log !== undefined) return logHover(log, position, words);
   const script = readScript(documents.get(textDocument.uri));
@@ -161,6 +163,14 @@ connection.onDocumentFormatting(({ textDocument }) => {
 
 connection.onCodeAction((params) => features.codeActionsOf(params, words));
 
+function sectionFacts(uri: string, preset: Preset): features.SectionFacts {
+  const findings = reader.findings(uri);
+  return {
+    cost: (model) => costOf(uri, model),
+    errors: (model) => startErrors(preset, model, findings),
+  };
+}
+
 connection.onCodeLens(({ textDocument }) => {
   const { uri } = textDocument;
   const labels = {
@@ -171,8 +181,7 @@ connection.onCodeLens(({ textDocument }) => {
     check: words.say(say`Check command line`),
   };
   const preset = reader.preset(uri);
-  if (preset !== undefined)
-    return features.lensesOf(preset, uri, (model) => costOf(uri, model), words, labels);
+  if (preset !== undefined) return features.lensesOf(preset, uri, sectionFacts(uri, preset), words, labels);
   const script = readScript(documents.get(uri));
   return script === undefined ? [] : scriptLenses(script, (command) => costOf(uri, command), words, labels);
 });
@@ -180,7 +189,7 @@ connection.onCodeLens(({ textDocument }) => {
 connection.languages.inlayHint.on(({ textDocument, range }) => {
   const preset = reader.preset(textDocument.uri);
   if (preset === undefined) return [];
-  return features.inlayHintsOf(preset, range, (model) => costOf(textDocument.uri, model), words);
+  return features.inlayHintsOf(preset, range, sectionFacts(textDocument.uri, preset), words);
 });
 
 connection.onPrepareRename(({ textDocument, position }) => {

@@ -34,6 +34,7 @@ import {
   type PresetModel,
 } from "../core/preset/presetModels";
 import { placeAt } from "../core/preset/presetPlaces";
+import { willNotStart } from "../core/preset/startErrors";
 import { codeBlock, md, paragraphs } from "../core/markdown";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
@@ -138,13 +139,18 @@ export function wantedFromOutside(
 export function hoverOf(
   preset: Preset,
   { line, character }: Position,
-  cost: (model: PresetModel) => SectionCost | undefined,
+  { cost, errors }: SectionFacts,
   words: Translations,
 ): Hover | undefined {
   const hover = hoverAt(preset, line, character);
   if (hover === undefined) return undefined;
-  const figures = hover.model === undefined ? undefined : cost(hover.model);
-  const lines = [...hover.lines, ...(figures === undefined ? [] : [figures.verdict, ...figures.lines])];
+  const stops = hover.model === undefined ? 0 : errors(hover.model);
+  const figures = hover.model === undefined || stops > 0 ? undefined : cost(hover.model);
+  const lines = [
+    ...hover.lines,
+    ...(stops > 0 ? [willNotStart(stops)] : []),
+    ...(figures === undefined ? [] : [figures.verdict, ...figures.lines]),
+  ];
   const value = paragraphs([codeBlock(hover.title, "text"), ...lines.map((text) => md`${words.say(text)}`)]);
   return { contents: { kind: MarkupKind.Markdown, value }, range: spanRange(hover.span) };
 }
@@ -199,18 +205,25 @@ export function renameEdits(preset: Preset, { line }: Position, newName: string)
   return section && renameSection(preset, section.name, newName)?.map(textEdit);
 }
 
+/** What is known of a model of a preset. */
+export interface SectionFacts {
+  readonly cost: (model: PresetModel) => SectionCost | undefined;
+  /** How many errors keep it from being served. */
+  readonly errors: (model: PresetModel) => number;
+}
+
 /** Above each model: its verdict, and its command line to copy. */
 export function lensesOf(
   preset: Preset,
   uri: string,
-  cost: (model: PresetModel) => SectionCost | undefined,
+  { cost, errors }: SectionFacts,
   words: Translations,
   labels: Readonly<Record<"show" | "probe" | "start" | "copy", Shown>>,
 ): CodeLens[] {
   const next = preset.models[maxLenses]?.section.header;
   const end = say`From here on sections have no figures: only the first ${count(maxLenses)} [has|have] them.`;
   const rest = next && { range: spanRange(next), command: { title: words.say(end), command: "" } };
-  const lenses = preset.models.slice(0, maxLenses).flatMap((model) => {
+  const lenses = preset.models.slice(0, maxLenses).flatMap((model): CodeLens[] => {
     const { header } = model.section;
     if (header === undefined || sectionEntries(model.section).counting.length === 0) return [];
     const figures = cost(model);
@@ -220,8 +233,20 @@ export function lensesOf(
       arguments: modelArguments(model),
       ...(figures !== undefined && { cost: figures }),
     };
-    const title = figures === undefined ? labels.show : words.say(figures.verdict);
     const range = spanRange(header);
+    const stops = errors(model);
+    if (stops > 0) {
+      // figures would be those of other options, and a probe or a start would fail
+      const title = words.say(willNotStart(stops));
+      return [
+        { range, command: { title, command: "workbench.actions.view.problems" } },
+        {
+          range,
+          command: { title: labels.copy, command: lensCommands.copyCommandLine, arguments: [command] },
+        },
+      ];
+    }
+    const title = figures === undefined ? labels.show : words.say(figures.verdict);
     return [
       { range, command: { title, command: lensCommands.showBudget, arguments: [command] } },
       { range, command: { title: labels.probe, command: lensCommands.probe, arguments: [command] } },
@@ -236,7 +261,7 @@ export function lensesOf(
 export function inlayHintsOf(
   preset: Preset,
   { start, end }: Range,
-  cost: (model: PresetModel) => SectionCost | undefined,
+  { cost, errors }: SectionFacts,
   words: Translations,
 ): InlayHint[] {
   return preset.models.flatMap((model) => {
@@ -245,7 +270,7 @@ export function inlayHintsOf(
     if (entry === undefined || entryInLine(model.section, entry.line) !== entry) return [];
     const { line, end: character } = entry.value;
     if (line < start.line || line > end.line) return [];
-    const figures = cost(model);
+    const figures = errors(model) > 0 ? undefined : cost(model);
     if (figures === undefined) return [];
     return [{ position: { line, character }, label: words.say(figures.contextHint), paddingLeft: true }];
   });

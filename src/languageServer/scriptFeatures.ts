@@ -12,6 +12,7 @@ import { checkCommands, optionAt, type CheckedCommand } from "../core/scripts/co
 import { scriptCommands, type ScriptCommands } from "../core/scripts/scriptCommands";
 import { maskSecrets } from "../core/launch/maskSecrets";
 import { optionLines, optionTitle } from "../core/preset/presetHover";
+import { willNotStart } from "../core/preset/startErrors";
 import { lensCommands, type SectionCommand } from "../core/protocol/serverRequests";
 import type { SectionCost } from "../core/preset/sectionCost";
 import type { Costed } from "./sectionCosts";
@@ -76,9 +77,13 @@ export function scriptHover(
     return hover(lines, rangeOf(document, found.start, found.end));
   }
   const command = commands.find(({ program }) => offset >= program.start && offset <= program.end);
-  const figures = command && cost(costedOf(command));
-  if (command === undefined || figures === undefined) return undefined;
-  const lines = [figures.verdict, ...figures.lines].map(words.say);
+  if (command === undefined) return undefined;
+  const errors = command.remarks.filter(({ severity }) => severity === "error").length;
+  const figures = errors > 0 ? undefined : cost(costedOf(command));
+  if (errors === 0 && figures === undefined) return undefined;
+  const lines = (figures === undefined ? [willNotStart(errors)] : [figures.verdict, ...figures.lines]).map(
+    words.say,
+  );
   return hover(lines, rangeOf(document, command.program.start, command.program.end));
 }
 
@@ -91,7 +96,9 @@ export function scriptLenses(
 ): CodeLens[] {
   return commands.flatMap((command) => {
     const range = rangeOf(document, command.program.start, command.program.end);
-    const figures = cost(costedOf(command));
+    const errors = command.remarks.filter(({ severity }) => severity === "error").length;
+    // figures would be those of other options
+    const figures = errors > 0 ? undefined : cost(costedOf(command));
     const argument: SectionCommand = {
       uri: document.uri,
       section: costedOf(command).name,
@@ -104,8 +111,9 @@ export function scriptLenses(
       command: { title, command: id, arguments: [argument] },
     });
     return [
+      ...(errors > 0 ? [lens(words.say(willNotStart(errors)), lensCommands.checkCommandLine)] : []),
       ...(figures === undefined ? [] : [lens(words.say(figures.verdict), lensCommands.showBudget)]),
-      ...(command.isPlain
+      ...(command.isPlain && errors === 0
         ? [lens(labels.probe, lensCommands.probe), lens(labels.start, lensCommands.startServer)]
         : []),
       lens(labels.check, lensCommands.checkCommandLine),

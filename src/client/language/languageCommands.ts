@@ -4,10 +4,12 @@ import {
   Uri,
   window,
   workspace,
+  type TextDocument,
   type TextDocumentContentProvider,
   type TextEditor,
 } from "vscode";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
+import type { CheckedCommand } from "../../core/scripts/commandReport";
 import type { ScriptCommands } from "../../core/scripts/scriptCommands";
 import type { Shell } from "../../core/scripts/splitCommandLine";
 import { formatBytes } from "../../core/format";
@@ -25,7 +27,7 @@ import {
   type Markdown,
 } from "../../core/markdown";
 import { shownName, type Shown } from "../../core/shown";
-import { showBriefly } from "../editor/screen";
+import { pick, showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 /** Code lens of a section: its command line for the shell of this system. */
@@ -98,7 +100,9 @@ export async function explainActiveLog(): Promise<void> {
 /** Checks the command of a code lens, else those in the selection, else those in the line of the cursor. */
 export async function checkSelection(argument?: unknown): Promise<void> {
   const { checkCommands, noServerCommand } = await import("../../core/scripts/commandReport");
-  const { commands: found, shell, at } = (await scriptOfLens(argument)) ?? (await selectedScript());
+  const script = (await scriptOfLens(argument)) ?? (await selectedScript());
+  const { commands: found, shell, at } = script;
+  if (script.isDismissed === true) return;
   const commandsFound = checkCommands(found).filter(
     ({ program }) => at === undefined || program.start === at,
   );
@@ -134,6 +138,21 @@ function ofBearableLength(text: string, most: number): string {
 interface CheckedScript extends ScriptCommands {
   /** Where the command begins that is meant; absent: all of them. */
   readonly at?: number;
+  /** None of them was chosen. */
+  readonly isDismissed?: boolean;
+}
+
+async function chosenCommand(
+  servers: readonly CheckedCommand[],
+  document: TextDocument,
+): Promise<CheckedCommand | undefined> {
+  const items = servers.map((command) => ({
+    label: shownName(command.words.join(" "), 100),
+    description: localized(say`Line ${String(document.positionAt(command.program.start).line + 1)}`),
+    command,
+  }));
+  const picked = await pick(items, { title: localized(say`Which command line?`) });
+  return picked?.command;
 }
 
 async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefined> {
@@ -145,9 +164,25 @@ async function scriptOfLens(argument: unknown): Promise<CheckedScript | undefine
   return script && { ...script, ...(at !== undefined && { at }) };
 }
 
+/** What is selected; else the command at the cursor, the only one of the file, or one to be chosen. */
 async function selectedScript(): Promise<CheckedScript> {
-  const { commandsOf } = await import("../../core/scripts/commandReport");
+  const { checkCommands, commandsOf } = await import("../../core/scripts/commandReport");
   const { selection, document } = activeEditor();
+  if (selection.isEmpty) {
+    const { scriptCommands } = await import("../../core/scripts/scriptCommands");
+    const whole = scriptCommands(document.getText(), document.languageId);
+    const servers = checkCommands(whole?.commands ?? []);
+    const line = selection.active.line;
+    const here = servers.filter(({ place }) => {
+      const [first, last] = [document.positionAt(place.start).line, document.positionAt(place.end).line];
+      return first <= line && line <= last;
+    });
+    const [only] = servers;
+    if (whole !== undefined && only !== undefined && here.length < 2) {
+      const chosen = here[0] ?? (servers.length === 1 ? only : await chosenCommand(servers, document));
+      return { ...whole, at: chosen?.program.start ?? -1, isDismissed: chosen === undefined };
+    }
+  }
   const text = ofBearableLength(
     selection.isEmpty ? document.lineAt(selection.active.line).text : document.getText(selection),
     mostScriptText,

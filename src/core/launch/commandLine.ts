@@ -1,4 +1,5 @@
 import { removedOption, unknownOption } from "../causes/startCauses";
+import { foreignOption } from "./foreignNames";
 import { say, type Text } from "../text";
 import { ClosestNames } from "./closestName";
 import type { LaunchOptions, OptionOrigin } from "./launchOptions";
@@ -254,7 +255,8 @@ class ArgumentParser {
     }
     // a mistyped --api-key=… must not show its value
     const shown = equals > 0 ? word.slice(0, equals) : word;
-    const close = this.closestFlags.of(shown);
+    const meant = foreignOption(shown);
+    const close = meant === undefined ? this.closestFlags.of(shown) : `--${meant}`;
     this.problems.push({
       code: "unknownOption",
       severity: "error",

@@ -16,6 +16,7 @@ export type LaunchAdviceCode =
   | "fitSwitchedOff"
   | "kvTypesNotOnCuda"
   | "draftOptionsWithoutDraft"
+  | "draftModelMissing"
   | "hfFileWithoutRepo"
   | "templateIsItsName"
   | "mainGpuIgnored";
@@ -233,6 +234,15 @@ function others(options: LaunchOptions): LaunchAdvice[] {
       found.push({ code: "draftOptionsWithoutDraft", severity: "information", field, message });
     }
   }
+  const lacking = options.specType?.find((type) => draftsWithModel.has(type));
+  if (
+    lacking !== undefined &&
+    options.specDraftModel === undefined &&
+    options.specDraftHfRepo === undefined
+  ) {
+    const message = say`${lacking} needs a draft model (spec-draft-model), and none is named: the server starts and drafts nothing.`;
+    found.push({ code: "draftModelMissing", severity: "warning", field: "specType", message });
+  }
   if (options.hfFile !== undefined && options.hfRepo === undefined) {
     const message = say`A file in a Hugging Face repository is specified, but no repository.`;
     found.push({ code: "hfFileWithoutRepo", severity: "warning", field: "hfFile", message });
@@ -248,6 +258,14 @@ function others(options: LaunchOptions): LaunchAdvice[] {
   }
   return found;
 }
+
+/** Real b11669 serves without drafting if these lack their model; draft-mtp takes the model's own layers. */
+const draftsWithModel: ReadonlySet<string> = new Set([
+  "draft-simple",
+  "draft-eagle3",
+  "draft-dflash",
+  "draft-dspark",
+]);
 
 /** A text in which Jinja has nothing to do; "chatml" is the one name that is understood (common_chat_templates_init). */
 const isNoTemplate = (text: string): boolean => text !== "" && text !== "chatml" && !/\{[{%]/.test(text);

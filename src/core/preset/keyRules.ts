@@ -1,6 +1,7 @@
 import { removedOption } from "../causes/startCauses";
 import { ClosestNames } from "../launch/closestName";
 import { checkValue, falsy, truthy } from "../launch/optionValue";
+import { foreignOption } from "../launch/foreignNames";
 import { renamedOption } from "../launch/renamedOptions";
 import { flagNames, keyNames, optionOfFlag, optionOfKey, type NamedOption } from "../launch/serverOptions";
 import { readInteger } from "../launch/cNumbers";
@@ -90,9 +91,46 @@ function oneEntry(entry: PresetEntry, suggestions: ClosestNames): Finding[] {
 
 function valueFindings(entry: PresetEntry, named: NamedOption): Finding[] {
   const { option } = named;
-  const { value, key } = entry;
   const ignored = routerOwned.has(option.name) || option.name === "--host" || option.name === "--port";
   if (ignored) return [];
+  return [...cutValue(entry, named), ...checkedValue(entry, named)];
+}
+
+/** Letters of --sampler-seq, by the names that --samplers takes. */
+const samplerLetters: Readonly<Record<string, string>> = {
+  penalties: "e",
+  dry: "d",
+  top_n_sigma: "s",
+  top_k: "k",
+  typ_p: "y",
+  top_p: "p",
+  min_p: "m",
+  xtc: "x",
+  temperature: "t",
+  infill: "i",
+  adaptive_p: "a",
+};
+
+/** A comment that nothing separates from the value was meant to belong to it: nothing can be quoted in a preset. */
+function cutValue({ key, value, cut }: PresetEntry, { option }: NamedOption): Finding[] {
+  if (cut === undefined) return [];
+  const mark = cut.charAt(0);
+  const message = say`llama-server reads only "${value.text}": ${mark} begins a comment here.`;
+  const names = `${value.text}${cut}`.split(";").map((name) => name.trim());
+  const letters = names.map((name) =>
+    Object.hasOwn(samplerLetters, name) ? samplerLetters[name] : undefined,
+  );
+  if (option.name !== "--samplers" || letters.includes(undefined)) {
+    return [findingAt(value, "warning", "valueCut", message)];
+  }
+  const line = `sampler-seq = ${letters.join("")}`;
+  const whole = { ...key, end: value.end + cut.length };
+  return [findingAt(value, "warning", "valueCut", message, replaceSpan(say`Write ${line}`, whole, line))];
+}
+
+function checkedValue(entry: PresetEntry, named: NamedOption): Finding[] {
+  const { option } = named;
+  const { value, key } = entry;
   if (option.value.kind === "flag") return [...switchValue(entry, named), ...negativeVariable(entry, named)];
   const problem = checkValue(option.value, value.text);
   if (problem === undefined) return [];
@@ -144,7 +182,7 @@ function unknownKey({ key, value }: PresetEntry, suggestions: ClosestNames): Fin
   }
   const dashed = optionOfFlag(`--${key.text}`) === undefined ? undefined : key.text.replaceAll("_", "-");
   const lower = optionOfKey(key.text.toLowerCase()) === undefined ? undefined : key.text.toLowerCase();
-  const close = dashed ?? lower ?? suggestions.of(key.text)?.replace(/^-+/, "");
+  const close = dashed ?? lower ?? foreignOption(key.text) ?? suggestions.of(key.text)?.replace(/^-+/, "");
   if (close === undefined) {
     return findingAt(key, "error", "unknownKey", say`llama-server does not know the option ${key.text}.`);
   }

@@ -7,6 +7,7 @@ import { entryFindings, keySuggestions } from "./keyRules";
 import type { PresetEntry } from "./presetDocument";
 import { entryOf, readPreset, sectionEntries, type Preset, type PresetModel } from "./presetModels";
 import { sectionFindings } from "./sectionRules";
+import { hasUnknownCacheType } from "./startErrors";
 import { syntaxFindings } from "./syntaxRules";
 
 /** What the outside knows about the files a preset names; everything is optional and answers at once. */
@@ -72,13 +73,16 @@ function modelFindings(preset: Preset, model: PresetModel, context: LintContext)
     found.push(findingAt(entry.value, "warning", "fileMissing", say`The file ${path} does not exist.`));
   }
   const facts = context.modelFacts?.(model.options);
+  // what is wrong with a type that is not known is said already, and of others nothing is asked
+  const withTypes = !hasUnknownCacheType(preset, model);
   for (const advice of launchAdvice(model.options, facts)) {
+    if (!withTypes && advice.code === "kvTypesNotOnCuda") continue;
     const entry = entryOf(preset, model, advice.field);
     if (entry === undefined) continue;
     const fix = fixOf(preset, model, advice, entry);
     found.push(findingAt(entry.value, advice.severity, advice.code, advice.message, fix));
   }
-  const beyond = context.memory?.(model);
+  const beyond = withTypes ? context.memory?.(model) : undefined;
   if (beyond !== undefined) {
     const entry = entryOf(preset, model, "ctxSize");
     const span = entry?.value ?? model.section.header;

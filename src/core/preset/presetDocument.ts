@@ -10,6 +10,8 @@ export interface PresetEntry {
   readonly line: number;
   readonly key: Span;
   readonly value: Span;
+  /** A comment that stands right behind the value, with its `;` or `#`. */
+  readonly cut?: string;
 }
 
 /** A section from its header to the line before the next one. The part before any header has no `header`. */
@@ -151,11 +153,14 @@ class PresetReader {
       return;
     }
     const valueStart = blanks(text, equals + 1);
-    const valueEnd = trimEnd(text, valueStart, Math.max(valueStart, commentStart(text, valueStart)));
+    const comment = Math.max(valueStart, commentStart(text, valueStart));
+    const valueEnd = trimEnd(text, valueStart, comment);
+    const isCut = valueEnd === comment && valueEnd > valueStart && comment < text.length;
     this.open.entries.push({
       line,
       key: spanOf(text, line, start, keyEnd),
       value: spanOf(text, line, valueStart, valueEnd),
+      ...(isCut && { cut: text.slice(comment).trimEnd() }),
     });
   }
 

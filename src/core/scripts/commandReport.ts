@@ -5,6 +5,7 @@ import { launchAdvice, type LaunchAdvice } from "../launch/launchRules";
 import { withInnerCommands } from "./innerShell";
 import type { Place } from "./mappedText";
 import { powershellCommands } from "./powershell";
+import { shellCommands } from "./shellVariables";
 import { findServerCommand } from "./serverCommand";
 import { optionOfFlag, type ServerOption } from "../launch/serverOptions";
 import { splitCommands, type CommandWord, type Shell, type SimpleCommand } from "./splitCommandLine";
@@ -12,6 +13,8 @@ import { splitCommands, type CommandWord, type Shell, type SimpleCommand } from 
 export interface CheckedCommand {
   /** Place of the program, or of what stands for it where the command is used. No two commands have the same. */
   readonly program: Place;
+  /** From its first word to its last, where they stand in one piece. */
+  readonly place: Place;
   readonly words: readonly string[];
   /** As they were written, secrets included. */
   readonly arguments: readonly string[];
@@ -60,6 +63,7 @@ export function checkCommands(commands: readonly SimpleCommand[]): CheckedComman
     return [
       {
         program: { start, end },
+        place: { start: Math.min(start, first.start), end: Math.max(end, words.at(-1)?.end ?? end) },
         words: words.map(({ value }) => value),
         arguments: command.arguments,
         isPlain:
@@ -75,7 +79,8 @@ export function checkCommands(commands: readonly SimpleCommand[]): CheckedComman
 
 /** The commands of a script, `sh -c` and the like undone. */
 export function commandsOf(text: string, shell: Shell): SimpleCommand[] {
-  return withInnerCommands(shell === "powershell" ? powershellCommands(text) : splitCommands(text, shell));
+  if (shell === "powershell") return withInnerCommands(powershellCommands(text));
+  return withInnerCommands(shell === "posix" ? shellCommands(text) : splitCommands(text, shell));
 }
 
 function remark(

@@ -4,6 +4,7 @@ import { withInnerCommands } from "./innerShell";
 import { jsonCommands } from "./jsonCommands";
 import { scriptLanguages, type ScriptLanguage } from "./scriptLanguages";
 import type { Shell, SimpleCommand } from "./splitCommandLine";
+import { systemdCommands } from "./systemdCommands";
 import { yamlCommands } from "./yamlCommands";
 
 /** The commands in a file, and the shell whose quotes they are shown with. */
@@ -43,6 +44,11 @@ function commandsIn(text: string, language: ScriptLanguage): ScriptCommands {
     case "yaml":
     case "dockercompose":
       return { shell: "posix", commands: withInnerCommands(yamlCommands(text)) };
+    case "systemd-unit-file":
+    case "systemd-conf":
+    case "ini":
+    case "properties":
+      return { shell: "posix", commands: withInnerCommands(systemdCommands(text)) };
     case "dockerfile":
       return { shell: "posix", commands: withInnerCommands(dockerCommands(text)) };
   }

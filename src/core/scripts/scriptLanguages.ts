@@ -8,6 +8,11 @@ export const scriptLanguages = [
   "yaml",
   "dockercompose",
   "dockerfile",
+  // systemd's units, by the extensions that know them
+  "systemd-unit-file",
+  "systemd-conf",
+  "ini",
+  "properties",
 ] as const;
 
 export type ScriptLanguage = (typeof scriptLanguages)[number];

@@ -108,6 +108,51 @@ describe("findings in a preset", () => {
     expect(found("chat-template = llama2", "jinja = off")).toEqual([]);
   });
 
+  // b11669's router starts these with --samplers top_k and --model /nowhere/a
+  it("reports a value that a comment cuts, and not a comment that stands apart", () => {
+    const found = (...keys: string[]): readonly string[] => check(["[a]", model, ...keys]);
+    expect(found("samplers = top_k;top_p;temperature")).toEqual(["3:12-17 warning valueCut"]);
+    expect(found("mmproj = /nowhere/a#b.gguf")).toEqual(["3:10-20 warning valueCut"]);
+    expect(found("temp = 1.0 ; warm", "top-k = 64 # few", "alias = b ;c")).toEqual([]);
+    const fixOf = (line: string): string | undefined =>
+      lint(`[a]\n${model}\n${line}`).find(({ code }) => code === "valueCut")?.fix?.newText;
+    expect(fixOf("samplers = top_k;top_p;temperature")).toBe("sampler-seq = kpt");
+    expect(fixOf("samplers = penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature")).toBe(
+      "sampler-seq = edskypmxt",
+    );
+    expect(fixOf("samplers = top_k;magic")).toBeUndefined();
+  });
+
+  // b11669 serves with each of them and drafts nothing; with draft-mtp and a model without MTP layers it stops
+  it.each(["draft-simple", "draft-eagle3", "draft-dflash", "draft-dspark"])(
+    "warns of %s without a draft model",
+    (type) => {
+      expect(check(["[a]", model, `spec-type = ${type}`])).toEqual([
+        `3:13-${String(13 + type.length)} warning draftModelMissing`,
+      ]);
+      expect(check(["[a]", model, `spec-type = ${type}`, "spec-draft-model = d.gguf"])).toEqual([]);
+      expect(check(["[a]", model, "spec-type = draft-mtp"])).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["n-ctx = 4096", "ctx-size"],
+    ["num_ctx = 4096", "ctx-size"],
+    ["filename = m.gguf", "model"],
+    ["gpulayers = 9", "n-gpu-layers"],
+    ["max_tokens = 9", "n-predict"],
+  ])("knows what other programs call an option: %s", (line, meant) => {
+    const [finding] = lint(`[a]\n${model}\n${line}`);
+    expect(finding).toMatchObject({ code: "unknownKey", fix: { newText: meant } });
+  });
+
+  it("says nothing of the CUDA kernels of a type it does not know", () => {
+    const lines = ["[a]", model, "ctk = q8_0", "ctv = turbo4"];
+    expect(check(lines)).toEqual(["4:7-13 error badValue"]);
+    const typed = [...lines.slice(0, 3), "ctv = q4_0"];
+    expect(check(typed)).toEqual(["4:7-11 information kvTypesNotOnCuda"]);
+  });
+
   it("says whether RoPE scaling would help with a context above the training length", () => {
     const context: LintContext = { modelFacts: () => ({ trained: { contextLength: 4096, rope: {} } }) };
     const sentence = (...more: string[]): string =>
