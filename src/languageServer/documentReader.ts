@@ -27,6 +27,10 @@ export class DocumentReader {
   private readonly presets = new Map<string, Kept<Preset>>();
   private readonly logs = new Map<string, Kept<ReadLog>>();
   private readonly waiting = new Map<string, NodeJS.Timeout>();
+  private readonly latest = new Map<
+    string,
+    { readonly preset: Preset; readonly findings: readonly Finding[] }
+  >();
 
   constructor(
     private readonly documents: TextDocuments<TextDocument>,
@@ -42,7 +46,7 @@ export class DocumentReader {
     });
     documents.onDidClose(({ document }) => {
       clearTimeout(this.waiting.get(document.uri));
-      for (const map of [this.presets, this.logs, this.waiting]) map.delete(document.uri);
+      for (const map of [this.presets, this.logs, this.waiting, this.latest]) map.delete(document.uri);
     });
   }
 
@@ -79,13 +83,20 @@ export class DocumentReader {
       else if (document !== undefined) this.checkOther(document);
       return;
     }
-    this.report(uri, this.findings(uri));
+    const findings = this.lint(uri, preset);
+    this.latest.set(uri, { preset, findings });
+    this.report(uri, findings);
   }
 
-  /** What is known to be wrong with a preset now; of files only what was asked for before. */
+  /** What is wrong with a preset; what was found last, unless it has changed since. */
   findings(uri: string): readonly Finding[] {
     const preset = this.preset(uri);
     if (preset === undefined) return [];
+    const known = this.latest.get(uri);
+    return known?.preset === preset ? known.findings : this.lint(uri, preset);
+  }
+
+  private lint(uri: string, preset: Preset): readonly Finding[] {
     const costed = new Set(preset.models.slice(0, maxCosted));
     return lintPreset(preset, {
       fileExists: (path) => this.files.fileExists(uri, path),

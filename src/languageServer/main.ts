@@ -164,10 +164,9 @@ connection.onDocumentFormatting(({ textDocument }) => {
 connection.onCodeAction((params) => features.codeActionsOf(params, words));
 
 function sectionFacts(uri: string, preset: Preset): features.SectionFacts {
-  const findings = reader.findings(uri);
   return {
     cost: (model) => costOf(uri, model),
-    errors: (model) => startErrors(preset, model, findings),
+    errors: startErrors(preset, reader.findings(uri)),
   };
 }
 

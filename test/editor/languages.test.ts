@@ -19,6 +19,7 @@ import {
   type InlayHint,
   type TextDocument,
   type TextEdit,
+  WorkspaceEdit,
 } from "vscode";
 import { forgedModel } from "../support/forge/forgeModel";
 import { activated, until } from "./support";
@@ -239,6 +240,13 @@ describe("model presets and logs in the editor", function () {
         ["unknownOption"],
       );
       const document = await workspace.openTextDocument(uri);
+      const stopped = await commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", uri);
+      assert.equal(stopped[0]?.command?.title, "Will not start: 1 error");
+      const at = text.indexOf("--ctx-sise");
+      const edit = new WorkspaceEdit();
+      const typo = new Range(document.positionAt(at), document.positionAt(at + "--ctx-sise".length));
+      edit.replace(uri, typo, "--threads");
+      await workspace.applyEdit(edit);
       const titles = await until("the verdict", async () => {
         const lenses = await commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", uri);
         const all = lenses.map(({ command }) => command?.title ?? "");
@@ -285,11 +293,19 @@ describe("model presets and logs in the editor", function () {
       ),
     );
     assert.match(explained.getText(), /at least -c/);
+    assert.ok(explained.getText().includes(`](${log.uri.toString()}#L1)`));
     await open("check.sh", "llama-server -m a.gguf -c 32k --no-mmap\n");
     await commands.executeCommand("llamaGauge.checkCommandLine");
     const checked = await until("the check", () =>
       workspace.textDocuments.find((document) => document.getText().includes("Command line of llama-server")),
     );
     assert.match(checked.getText(), /32k[^]*--load-mode none/);
+    // the cursor is in the first line, the only command is further down
+    await open("far.sh", "# how it is started\n\nMODEL=far.gguf\nllama-server -m $MODEL \\\n  -c 31k\n");
+    await commands.executeCommand("llamaGauge.checkCommandLine");
+    const far = await until("the other check", () =>
+      workspace.textDocuments.find((document) => document.getText().includes("far.gguf -c 31k")),
+    );
+    assert.match(far.getText(), /Command line of llama-server/);
   });
 });

@@ -10,6 +10,7 @@ import type {
   DocumentSymbol,
   FoldingRange,
   Hover,
+  InlayHint,
   Range,
   TextEdit,
   WorkspaceEdit,
@@ -128,8 +129,25 @@ describe("the language server", () => {
     withEditor(
       async (editor) => {
         await writeFile(path.join(folder, "coder.gguf"), "");
+        const wrong = pathToFileURL(path.join(folder, "wrong.ini")).href;
+        await editor.show(wrong, text);
+        const stops = "Will not start: 2 errors";
+        // what the router refuses keeps every model from being served
+        for (const line of [4, 10]) {
+          const { contents } = await editor.ask<Hover>("hover", wrong, line, 2);
+          expect(JSON.stringify(contents)).toContain(stops);
+        }
+        const whole = { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } };
+        const shown = await editor.ask<CodeLens[]>("codeLens", wrong);
+        expect(shown.map(({ command }) => command?.title)).toEqual([
+          ...[stops, "Copy as command line"],
+          ...[stops, "Copy as command line"],
+        ]);
+        expect(
+          await editor.ask<InlayHint[]>("inlayHint", wrong, undefined, undefined, { range: whole }),
+        ).toEqual([]);
         const uri = pathToFileURL(path.join(folder, "models.ini")).href;
-        await editor.show(uri, text);
+        await editor.show(uri, text.replace("szie", "size").replace("  fa", "fa"));
         const option = await editor.ask<Hover>("hover", uri, 8, 1);
         expect(JSON.stringify(option.contents)).toMatch(/--cache-type-v.*LLAMA_ARG_CACHE_TYPE_V/s);
         await expect
@@ -149,6 +167,8 @@ describe("the language server", () => {
               "99",
               "--cache-type-v",
               "q8_0",
+              "--ctx-size",
+              "32768",
               "--flash-attn",
               "on",
               "--model",

@@ -319,13 +319,17 @@ describe("a command line of llama-server in another file", () => {
     };
     await withEditor(
       async (editor) => {
-        const uri = uriOf(name);
-        const first = editor.diagnostics(uri);
-        await editor.show(uri, text, language);
+        const wrong = uriOf(`wrong-${name}`);
+        const first = editor.diagnostics(wrong);
+        await editor.show(wrong, text, language);
         const found = (await first).filter(({ code }) => code !== "contextRounded");
         expect(found.map(({ code, range }) => [code, range.start.line])).toEqual([
           ["unknownOption", placeOf("--ctx-sise").line],
         ]);
+        // nothing is said of memory where the server would not start
+        expect(await titles(editor, wrong)).toEqual(["Will not start: 1 error", "Check command line"]);
+        const uri = uriOf(name);
+        await editor.show(uri, text.replaceAll("--ctx-sise", "--threads"), language);
         const option = placeOf('-c"');
         const place = text.includes('-c"') ? option : placeOf("-c 1024");
         expect(contentsOf(await editor.ask<Hover>("hover", uri, place.line, place.character))).toContain(

@@ -184,8 +184,11 @@ export const memoryCauses = catalogue({
     sentence: say`The server's main memory grows with use: it keeps prompts (--cache-ram, 8 GiB by default) and, for recurrent and sliding-window models, up to 32 context checkpoints per slot, which are copied into that cache as well.`,
     remedies: [say`Limit both: --ctx-checkpoints 4 and --cache-ram 2048 (0 switches it off).`],
   }),
-  pinnedMemory: (size: number): Entry => ({
-    sentence: say`${bytes(size)} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
+  pinnedMemory: (size?: number): Entry => ({
+    sentence:
+      size === undefined
+        ? say`Main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`
+        : say`${bytes(size)} of main memory could not be pinned for the GPU; ordinary memory is used, or loading fails.`,
     remedies: [
       say`Lower -ub or -c, use one device (-sm none) instead of a pipeline of several, or free main memory.`,
     ],

@@ -66,6 +66,12 @@ export const startCauses = catalogue({
     sentence: say`The model file is truncated or damaged.`,
     remedies: [say`Download it again and compare its size.`],
   }),
+  fileUnreadable: (why: string): Entry => ({
+    sentence: say`The model file could not be read (${why}).`,
+    remedies: [
+      say`Check the disk it is on and whether it is complete, and try another way of loading it (-lm mmap).`,
+    ],
+  }),
   unknownArchitecture: (name: string): Entry => ({
     sentence: say`This build does not know ${name}.`,
     remedies: [say`Update llama.cpp; a new model needs a build made after its release.`],

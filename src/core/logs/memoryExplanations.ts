@@ -131,7 +131,11 @@ export const memoryExplanations: readonly Explanation[] = [
     severity: "error",
     pattern: /ErrorOutOfDeviceMemory|ErrorOutOfHostMemory/,
     consequence: true,
-    explain: (_, line, log) => memoryFull(allocation(vulkanDevice, undefined), line, log),
+    // the line in front of it may say that only pinned memory was missing, which ordinary memory stands in for
+    explain: (_, line, log) =>
+      log.around(line, 1, 0).includes("allocate pinned memory")
+        ? undefined
+        : memoryFull(allocation(vulkanDevice, undefined), line, log),
   },
   {
     severity: "error",
@@ -197,8 +201,8 @@ export const memoryExplanations: readonly Explanation[] = [
   },
   {
     severity: "warning",
-    pattern: /failed to allocate ([\d.]+) MiB of pinned memory/,
-    explain: ([, size = ""]) => causes.pinnedMemory(parseMebibytes(size)),
+    pattern: /failed to allocate ([\d.]+) MiB of pinned memory|Failed to allocate pinned memory/,
+    explain: ([, size]) => causes.pinnedMemory(size === undefined ? undefined : parseMebibytes(size)),
   },
   {
     severity: "warning",

@@ -67,6 +67,11 @@ export const startExplanations: readonly Explanation[] = [
   },
   {
     severity: "error",
+    pattern: /error loading model: (read error: .{1,80}|.{0,40}failed to read .{1,80})/,
+    explain: ([, why = ""]) => causes.fileUnreadable(why),
+  },
+  {
+    severity: "error",
     pattern:
       /unknown model architecture: '([^']*)'|unknown pre-tokenizer type: '([^']*)'|unknown tokenizer: '([^']*)'/,
     explain: (match) => causes.unknownArchitecture(match[1] ?? match[2] ?? match[3] ?? ""),
@@ -115,9 +120,12 @@ export const startExplanations: readonly Explanation[] = [
     pattern: /instance name=(.*) exited with status ([1-9]\d*|-\d+)/,
     explain: ([, name = "", status = ""], line, log) => {
       const told = log.facts.instances.some((one) => one.name === name && log.failed(one.port));
-      return told || log.earlier(line, /force-killing/) !== undefined
-        ? undefined
-        : causes.instanceEnded(name, status);
+      // older builds end with 1 when they are told to
+      const before = log.around(line, 200, 0);
+      const isStopped = ["stopping", "force-killing"].some((word) =>
+        before.includes(`${word} model instance name=${name}`),
+      );
+      return told || isStopped ? undefined : causes.instanceEnded(name, status);
     },
   },
   {

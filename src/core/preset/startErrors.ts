@@ -18,18 +18,33 @@ const refusesFile: ReadonlySet<string> = new Set([
   ...["unknownKey", "renamedKey", "removedOption", "twoValues", "aliasConflict"],
 ]);
 
-/** How many errors keep a model from being served. */
+/** How many errors keep each model from being served. */
 export function startErrors(
   { defaults }: Preset,
-  { section }: PresetModel,
   findings: readonly Finding[],
-): number {
-  const isIn = (line: number, of: Preset["defaults"]): boolean =>
-    of !== undefined && line > (of.header?.line ?? -1) && line <= of.lastLine + 1;
-  return findings.filter(
-    ({ severity, code, line }) =>
-      severity === "error" && (refusesFile.has(code) || isIn(line, section) || isIn(line, defaults)),
-  ).length;
+): (model: PresetModel) => number {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const lines = errors
+    .flatMap(({ code, line }) => (refusesFile.has(code) ? [] : [line - 1]))
+    .sort((a, b) => a - b);
+  const ofAll = errors.length - lines.length + within(lines, defaults);
+  return ({ section }) => ofAll + within(lines, section);
+}
+
+/** How many of the sorted lines, from 0, are a section's. */
+function within(lines: readonly number[], section: Preset["defaults"]): number {
+  if (section === undefined || lines.length === 0) return 0;
+  return firstFrom(lines, section.lastLine + 1) - firstFrom(lines, section.header?.line ?? 0);
+}
+
+function firstFrom(lines: readonly number[], line: number): number {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((lines[middle] ?? line) < line) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** In the place of figures, which would be those of other options. */

@@ -162,6 +162,33 @@ describe("the log of a router", () => {
   });
 });
 
+describe("public reports of failed loads", () => {
+  it.each([
+    // llama-swap 437
+    [
+      "llama_model_load: error loading model: read error: Bad address\nllama_model_load_from_file_impl: failed to load model\nsrv    load_model: failed to load model, '/models/gpt-oss-120b-mxfp4.gguf'",
+      ["fileUnreadable"],
+    ],
+    // llama.cpp 9271: the server goes on with ordinary memory
+    [
+      'ggml_vulkan: Failed to allocate pinned memory.\nggml_vulkan: vk::Device::allocateMemory: ErrorOutOfDeviceMemory\nINFO [                    main] model loaded | tid="0x3"',
+      ["pinnedMemory"],
+    ],
+    // llama.cpp 17389
+    [
+      "terminate called after throwing an instance of 'vk::DeviceLostError'\n  what():  vk::Queue::submit: ErrorDeviceLost\nAborted",
+      ["illegalAccess"],
+    ],
+    // llama.cpp 23257: a model that the web page unloads
+    [
+      "0.01.000.000 I srv  load: spawning server instance with name=m on port 5001\n0.09.000.000 I srv  unload: stopping model instance name=m\n0.09.100.000 I srv  run: instance name=m exited with status 1",
+      [],
+    ],
+  ])("%s", (log, expected) => {
+    expect(kinds(log)).toEqual(expected);
+  });
+});
+
 describe("public reports of refusals", () => {
   it.each([
     [

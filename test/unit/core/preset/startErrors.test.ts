@@ -8,7 +8,8 @@ import { hasUnknownCacheType, startErrors } from "../../../../src/core/preset/st
 const errorsOf = (text: string): readonly (readonly [string, number])[] => {
   const preset = readPreset(text);
   const findings = lintPreset(preset);
-  return preset.models.map((model) => [model.name, startErrors(preset, model, findings)]);
+  const errors = startErrors(preset, findings);
+  return preset.models.map((model) => [model.name, errors(model)]);
 };
 
 describe("errors that keep a model from starting", () => {
