@@ -1,15 +1,9 @@
 import type { ServerActivity } from "../../core/bench/serverActivity";
 import type { Ledger } from "../../core/conversation/ledger";
-import { logCurves } from "../../core/conversation/logCurve";
-import {
-  ledgerOfProgram,
-  noConversation,
-  shownConversation,
-} from "../../core/conversation/shownConversation";
+import { noConversation } from "../../core/conversation/shownConversation";
 import type { ShownConversation } from "../../core/conversation/shownConversation";
-import { SlotLedger } from "../../core/conversation/slotLedger";
-import { serverKey, type LedgerUpdate } from "../../core/conversation/source";
-import type { DepthCurve } from "../../core/prefill/depthCurve";
+import type { Showing } from "../../core/conversation/showing";
+import type { LedgerUpdate } from "../../core/conversation/source";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
 import type { RequestTiming } from "../../core/prefill/liveTimings";
 import { reportOf } from "../../core/report/gaugeState";
@@ -22,6 +16,8 @@ import type { SpeedMeasurements } from "../speed/speedMeasurements";
 export interface ConversationWatchParts {
   readonly gauge: Pick<Gauge, "state" | "onDidChange">;
   readonly measurements: Pick<SpeedMeasurements, "live" | "measuring">;
+  /** What reads ledgers; it is loaded when somebody wants to see one. */
+  readonly loadShowing: () => Promise<Showing>;
   /** Tells what the log of the server in use says, and what it says more, until it is disposed. */
   readonly follow: (show: (update: LedgerUpdate) => void) => Promise<Disposable>;
   /** A prompt of somebody else's was read. */
@@ -35,8 +31,6 @@ export interface ConversationWatchParts {
 const tickMs = 1000;
 /** A request whose server says nothing for so long has ended with its server. */
 const lostSeconds = 15 * 60;
-/** Fewer points are no curve. */
-const enoughPoints = 3;
 /** Shorter prompts say something about overhead, not about the cost per token. */
 const leastTokens = 512;
 
@@ -48,12 +42,7 @@ export class ConversationWatch implements Disposable {
   private told: LedgerUpdate = {};
   private current: ShownConversation = noConversation;
   private ticking: ReturnType<typeof setTimeout> | undefined;
-  private slots: { readonly url: string; readonly ledger: SlotLedger } | undefined;
-  /** Of each program: up to which request its curve was made. */
-  private readonly curves = new Map<
-    string,
-    { readonly upTo: number; readonly curve: DepthCurve | undefined }
-  >();
+  private showing: Showing | undefined;
   /** Number of the last request that was learned from, or that was there before. */
   private learned: { readonly file: string; upTo: number } | undefined;
 
@@ -90,7 +79,7 @@ export class ConversationWatch implements Disposable {
     }
     // what was shown has become older meanwhile
     if (this.following !== undefined) this.show();
-    this.following ??= this.parts.follow((update) => this.take(update));
+    this.following ??= this.follow();
   }
 
   /** Another log may be the right one now. */
@@ -100,18 +89,21 @@ export class ConversationWatch implements Disposable {
   }
 
   /** What the server was seen to do, where it has no log. */
-  looked({ slots, at }: ServerActivity): void {
+  looked(activity: ServerActivity): void {
     const url = this.reportUrl();
-    if (this.hasLog || slots === undefined || url === undefined) return;
-    if (this.slots?.url !== url) this.slots = { url, ledger: new SlotLedger() };
-    const ledger = this.slots.ledger.see(slots, at);
-    const begun = new Map([[serverKey({ start: 1 }), this.parts.now() - 1000 * at]]);
-    this.told = { source: { kind: "slots", url }, ledger, startedAt: begun };
+    if (this.hasLog || this.showing === undefined || activity.slots === undefined || url === undefined)
+      return;
+    this.told = this.showing.see(url, activity, this.parts.now());
     this.show();
   }
 
   dispose(): void {
     this.store.dispose();
+  }
+
+  private async follow(): Promise<Disposable> {
+    this.showing ??= await this.parts.loadShowing();
+    return this.parts.follow((update) => this.take(update));
   }
 
   private stop(): void {
@@ -135,10 +127,9 @@ export class ConversationWatch implements Disposable {
   }
 
   private show(): void {
-    this.current = shownConversation(this.told, {
-      now: this.parts.now(),
-      curveOf: (name) => this.curveOf(name),
-    });
+    if (this.showing === undefined) return;
+    const estimated = reportOf(this.parts.gauge.state)?.curve;
+    this.current = this.showing.show(this.told, this.parts.now(), estimated);
     if (this.hasLog && !this.parts.measurements.measuring) this.parts.measurements.live(this.live());
     this.changes.fire(this.current);
     this.tick();
@@ -161,21 +152,6 @@ export class ConversationWatch implements Disposable {
       .flatMap(({ running }) => running)
       .flatMap(({ live }) => (live === undefined || (live.quietSeconds ?? 0) > lostSeconds ? [] : [live]));
     return reading.toSorted((one, other) => (other.elapsedSeconds ?? 0) - (one.elapsedSeconds ?? 0))[0];
-  }
-
-  /** The log's own measurements; else those of the estimate. */
-  private curveOf(name: string | undefined): DepthCurve | undefined {
-    const { ledger, source } = this.told;
-    const estimated = reportOf(this.parts.gauge.state)?.curve;
-    if (ledger === undefined || source?.kind === "slots") return estimated;
-    const upTo = ledger.requests.at(-1)?.number ?? 0;
-    const id = `${source?.file ?? ""} ${name ?? ""}`;
-    let kept = this.curves.get(id);
-    if (kept?.upTo !== upTo) {
-      kept = { upTo, curve: logCurves(ledgerOfProgram(ledger, name)).at(-1) };
-      this.curves.set(id, kept);
-    }
-    return kept.curve !== undefined && kept.curve.points.length >= enoughPoints ? kept.curve : estimated;
   }
 
   /** Every prompt of the estimated server is a measurement of its setup; our own say more about themselves. */

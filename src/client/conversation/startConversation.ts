@@ -44,6 +44,7 @@ export function startConversation(parts: ConversationParts): Disposable {
     new ConversationWatch({
       gauge,
       measurements,
+      loadShowing: async () => new (await import("../../core/conversation/showing")).Showing(),
       follow: (show) => liveLedger.follow(show),
       learn: (timing) => {
         speed.learn(timing).catch((error: unknown) => log.error("A request was not written down", error));

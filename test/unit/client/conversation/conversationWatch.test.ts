@@ -5,6 +5,7 @@ import { planned } from "../../../../src/client/conversation/conversationPart";
 import { ConversationWatch } from "../../../../src/client/conversation/conversationWatch";
 import { Emitter } from "../../../../src/client/editor/lifecycle";
 import { LedgerReader } from "../../../../src/core/conversation/ledger";
+import { Showing } from "../../../../src/core/conversation/showing";
 import { serverKey, type LedgerUpdate } from "../../../../src/core/conversation/source";
 import type { LivePrefill } from "../../../../src/core/prefill/livePrefill";
 import type { RequestTiming } from "../../../../src/core/prefill/liveTimings";
@@ -49,6 +50,7 @@ class Bench {
     this.watch = new ConversationWatch({
       gauge,
       measurements,
+      loadShowing: () => Promise.resolve(new Showing()),
       follow: (show) => {
         this.followed++;
         this.show = show;
@@ -106,6 +108,7 @@ describe("the watch over a server's log", () => {
     bench.wanted = true;
     bench.watch.update();
     bench.watch.update();
+    await vi.advanceTimersByTimeAsync(0);
     expect(bench.followed).toBe(1);
     bench.wanted = false;
     bench.watch.update();
@@ -115,6 +118,7 @@ describe("the watch over a server's log", () => {
 
   it("shows the prompt that is read, counts down between lines, and stops when nobody looks", async () => {
     bench.watch.update();
+    await vi.advanceTimersByTimeAsync(0);
     bench.write(lines.slice(0, half));
     const first = bench.live.at(-1);
     expect(first).toMatchObject({ processed: 6144, assumed: false });
@@ -135,6 +139,7 @@ describe("the watch over a server's log", () => {
 
   it("gives a prompt up whose server has been silent for a quarter of an hour", async () => {
     bench.watch.update();
+    await vi.advanceTimersByTimeAsync(0);
     bench.write(lines.slice(0, half));
     await vi.advanceTimersByTimeAsync(10 * 60_000);
     expect(bench.live.at(-1)?.quietSeconds).toBeCloseTo(600, -1);
@@ -143,8 +148,9 @@ describe("the watch over a server's log", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("learns from prompts of the estimated server that end while it looks, once", () => {
+  it("learns from prompts of the estimated server that end while it looks, once", async () => {
     bench.report();
+    await vi.advanceTimersByTimeAsync(0);
     bench.write(lines.slice(0, half));
     expect(bench.learned).toEqual([]);
     bench.write(lines.slice(half));
@@ -166,16 +172,18 @@ describe("the watch over a server's log", () => {
     ],
     ["a log that was chosen", (its) => (its.source = { kind: "chosenLog", file: "/x" })],
     ["our own measurement", (its) => (its.measuring = true)],
-  ])("learns nothing from %s", (_, change) => {
+  ])("learns nothing from %s", async (_, change) => {
     bench.report();
+    await vi.advanceTimersByTimeAsync(0);
     change(bench);
     bench.write(lines.slice(0, half));
     bench.write(lines.slice(half));
     expect(bench.learned).toEqual([]);
   });
 
-  it("shows what slots told where there is no log, and the log as soon as there is one", () => {
+  it("shows what slots told where there is no log, and the log as soon as there is one", async () => {
     bench.report();
+    await vi.advanceTimersByTimeAsync(0);
     bench.tell({});
     const slot = { id: 0, busy: true, task: 1, promptTokens: 0, cached: 0, processed: 512, generated: 0 };
     bench.watch.looked({ at: 1, slots: [slot] });
