@@ -80,6 +80,7 @@ export class LedgerReader {
     const head = this.slotLine;
     const source = this.sources.get("");
     if (source?.loaded !== true || !head.read(line)) return this.readText(line.text(line.from, line.to));
+    source.lastSeconds = head.seconds;
     if (head.idle(line.bytes)) {
       this.lines++;
       return undefined;
