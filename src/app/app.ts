@@ -45,6 +45,7 @@ export class App {
         this.estimates.estimate({ label: "the question's files", roots }, () => undefined, signal),
       situation: measuring.situation,
       apiKey: (url) => host.apiKey(url),
+      log: (signal) => this.liveLedger.read(signal),
     });
   }
 

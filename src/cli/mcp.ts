@@ -2,9 +2,11 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { AgentQuestions, type AgentHost } from "../app/agents/agentQuestions";
+import { LiveLedger } from "../app/logs/liveLedger";
 import { gather } from "../app/situation";
 import { agentTools } from "../core/agents/agentTools";
 import { defaultWalkOptions } from "../core/files/files";
+import { valueOf } from "../core/known";
 import { estimate } from "../core/report/estimate";
 import type { Situation } from "../core/report/situation";
 import { defaultPatience } from "../core/report/wait";
@@ -27,6 +29,7 @@ import { existing } from "./walkFlags";
 
 interface McpOptions extends HistoryFlags, ProgramFlags {
   readonly server?: string;
+  readonly log?: string;
   readonly root: readonly string[];
   readonly answerReserve: number;
 }
@@ -41,6 +44,10 @@ export const addMcp: CliCommand = (program, context) => {
       "a folder the agent may ask about, instead of the current one; can be repeated",
       (folder: string, before: readonly string[]) => [...before, folder],
       [],
+    )
+    .option(
+      "--log <file>",
+      "log of the llama-server, for the forecast, instead of the one its own --log-file names",
     )
     .option("--answer-reserve <n>", "tokens to reserve for the answer", wholeNumber, 2048);
   withHistory(withPrograms(command), "folder of saved measurements").action(async (options: McpOptions) => {
@@ -107,9 +114,21 @@ async function agentHost(options: McpOptions, context: CliContext): Promise<Agen
       },
       signal,
     );
+  let url = options.server;
+  const ledger = new LiveLedger({
+    chosenLog: () => options.log ?? "",
+    attachedServer: () => undefined,
+    serverUrl: () => url,
+    trusted: () => true,
+  });
   return {
     roots: () => roots,
     situation,
+    log: async (signal) => {
+      // of several servers on this machine the one that the other tools tell of
+      if (!named && options.log === undefined) url = valueOf((await situation(signal)).server)?.facts.url;
+      return ledger.read(signal);
+    },
     estimate: async (paths, signal) => {
       const its = await situation(signal);
       const report = await estimate(

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { commands, LanguageModelTextPart, lm, Selection, Uri, window, workspace } from "vscode";
+import { Agent, someTokens, type Turn } from "../support/agent";
 import { forgedModel } from "../support/forge/forgeModel";
 import { startLlamaServer, type LlamaServerProcess } from "../support/llamaCpp";
 import { postJson } from "../support/postJson";
@@ -34,16 +36,27 @@ async function tokensOfCopiedPrompt(url: string): Promise<number> {
   return tokens.length;
 }
 
+async function toolAnswer(tool: string, input: object): Promise<string> {
+  const { content } = await lm.invokeTool(`llamaGauge_${tool}`, { input, toolInvocationToken: undefined });
+  return content.map((part) => (part instanceof LanguageModelTextPart ? part.value : "")).join("");
+}
+
 describe("an estimate in VS Code with a real llama-server", () => {
   let server: LlamaServerProcess;
+  let logs: string;
   before(async function () {
     this.timeout(180_000);
     await activated();
-    server = await startLlamaServer({ model: await forgedModel(), args: ["-c", "4096", "-np", "1"] });
+    logs = mkdtempSync(path.join(os.tmpdir(), "gauge-estimate-"));
+    server = await startLlamaServer({
+      model: await forgedModel(),
+      args: ["-c", "4096", "-np", "1", "-t", "1", "--log-file", path.join(logs, "server.log")],
+    });
     await configure({ "server.url": server.url, showPanelOnEstimate: false });
   });
   after(async () => {
     await server.stop();
+    rmSync(logs, { recursive: true, force: true });
     await configure({ "server.url": undefined, showPanelOnEstimate: undefined });
   });
 
@@ -85,20 +98,27 @@ describe("an estimate in VS Code with a real llama-server", () => {
   });
 
   it("answers a language model's question, and shows it nothing outside the workspace", async () => {
-    const asked = async (paths: readonly string[]): Promise<string> => {
-      const input = { paths };
-      const { content } = await lm.invokeTool("llamaGauge_estimate_context", {
-        input,
-        toolInvocationToken: undefined,
-      });
-      return content.map((part) => (part instanceof LanguageModelTextPart ? part.value : "")).join("");
-    };
+    const asked = (paths: readonly string[]): Promise<string> => toolAnswer("estimate_context", { paths });
     const { body } = await postJson(`${server.url}/tokenize`, {
       content: new TextDecoder().decode(await workspace.fs.readFile(inside("README.md"))),
     });
     const { tokens } = body as { readonly tokens: readonly number[] };
     assert.match(await asked(["README.md"]), new RegExp(`^- README\\.md: ${tokens.length}$`, "m"));
     assert.match(await asked(["../../etc"]), /is outside/);
+  });
+
+  it("forecasts the conversation for a language model, from the log that the server itself names", async () => {
+    const turns: Turn[] = [];
+    const agent = new Agent(server.url, { system: someTokens(500, 1), answer: 4 });
+    for (let turn = 1; turn <= 4; turn++) turns.push(await agent.turn(someTokens(200, turn + 1)));
+    assert.ok(turns.every((turn) => "generated" in turn));
+    // prompts of 700, 904 … tokens; the answer's last token is never decoded
+    const answer = await until("the fourth turn in the log", async () => {
+      const text = await toolAnswer("forecast", {});
+      return text.startsWith("Turn 4: 1,315 of 4,096.") ? text : undefined;
+    });
+    // 1,312 + 13 · 204 is the last below 4,096
+    assert.match(answer, /^About 13 more turns of this size until it is refused\.$/m);
   });
 
   it("does not fit where the context is too small, as the server says itself", async () => {

@@ -32,22 +32,29 @@ export class Agent {
       readonly answer: number;
       /** Tokens at the beginning of each answer that are not sent back. */
       readonly thinking?: number;
+      /** The server's API key. */
+      readonly key?: string;
     },
   ) {
     this.prompt = [...options.system];
   }
 
   async turn(question: readonly number[]): Promise<Turn> {
-    const { answer, thinking = 0 } = this.options;
-    const { status, body } = await postJson(`${this.url}/completion`, {
-      prompt: [...this.prompt, ...question],
-      n_predict: answer,
-      temperature: 0,
-      ignore_eos: true,
-      // a token that is whole text: of others the answer leaves out what is not yet a character
-      logit_bias: [[plainToken, 1000]],
-      return_tokens: true,
-    });
+    const { answer, thinking = 0, key } = this.options;
+    const { status, body } = await postJson(
+      `${this.url}/completion`,
+      {
+        prompt: [...this.prompt, ...question],
+        n_predict: answer,
+        temperature: 0,
+        ignore_eos: true,
+        // a token that is whole text: of others the answer leaves out what is not yet a character
+        logit_bias: [[plainToken, 1000]],
+        return_tokens: true,
+      },
+      undefined,
+      key === undefined ? {} : { authorization: `Bearer ${key}` },
+    );
     if (status !== 200) {
       const { error } = body as {
         readonly error: { readonly n_prompt_tokens: number; readonly n_ctx: number };

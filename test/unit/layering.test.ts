@@ -61,7 +61,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "template", "files", "llamaBench", "ladder"],
   ],
-  app: ["agents", "logs", "measuring", ".", "conversation"],
+  app: ["logs", "agents", "measuring", ".", "conversation"],
   client: [
     "editor",
     "servers",

@@ -1,4 +1,5 @@
 import { estimateAnswer, planAnswer, stateAnswer } from "../../core/agents/agentAnswers";
+import { forecastAnswer } from "../../core/agents/forecastAnswer";
 import { filesQuestion } from "../../core/agents/agentInput";
 import type { AgentToolName } from "../../core/agents/agentTools";
 import { valueOf } from "../../core/known";
@@ -8,6 +9,7 @@ import { UserError } from "../../core/userError";
 import { insideRoots } from "../../node/files/insideRoots";
 import { readServerActivity } from "../../node/llamaServer/serverActivity";
 import { TimeLimitError } from "../../node/waiting/within";
+import type { OnceRead } from "../logs/liveLedger";
 import { withLimit } from "../../node/waiting/withLimit";
 
 /** What an agent's questions are answered from. */
@@ -18,6 +20,8 @@ export interface AgentHost {
   estimate(paths: readonly string[], signal: AbortSignal): Promise<Estimated>;
   situation(signal: AbortSignal): Promise<Situation>;
   apiKey(url: string): Promise<string | undefined>;
+  /** What the log of the server in use says now. */
+  log(signal: AbortSignal): Promise<OnceRead | undefined>;
 }
 
 /** An agent that waits longer has given up. */
@@ -53,6 +57,7 @@ async function answer(
   signal: AbortSignal,
 ): Promise<string> {
   if (tool === "server_state") return state(host, signal);
+  if (tool === "forecast") return forecastAnswer(await host.log(signal), Date.now());
   const { paths, details, ...budget } = filesQuestion(input);
   const { report } = await host.estimate(await insideRoots(paths, host.roots(), signal), signal);
   return tool === "estimate_context" ? estimateAnswer(report, details) : planAnswer(report, details, budget);

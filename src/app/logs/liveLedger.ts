@@ -1,4 +1,5 @@
-import type { LedgerUpdate } from "../../core/conversation/source";
+import type { Ledger } from "../../core/conversation/ledger";
+import type { ConversationSource, LedgerUpdate } from "../../core/conversation/source";
 import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { watchedFile } from "../../node/reading/watchedFile";
@@ -16,6 +17,13 @@ const silentMs = 60_000;
 /** Logs that are kept, so that a view that comes back reads only what was written meanwhile. */
 const keptLogs = 4;
 
+export interface OnceRead {
+  readonly source: ConversationSource;
+  readonly ledger: Ledger;
+  /** When the log was written last: milliseconds since the epoch. */
+  readonly writtenAt: number;
+}
+
 /** The requests of the server in use, as its log tells them while it grows. */
 export class LiveLedger {
   readonly #logs = new Map<string, ServerLog>();
@@ -25,6 +33,17 @@ export class LiveLedger {
   /** Tells what the log says now, and again whenever it says more, until it is disposed. Nothing is read before and after. */
   follow(show: (update: LedgerUpdate) => void): Promise<{ dispose(): void }> {
     return Promise.resolve(new Following(this.host, (found) => this.#log(found), show));
+  }
+
+  /**
+   * What the log says now, once. Undefined where there is none.
+   * @throws UserError where it cannot be read
+   */
+  async read(signal: AbortSignal): Promise<OnceRead | undefined> {
+    const found = await findLog(this.host, signal);
+    if (found === undefined) return undefined;
+    const { ledger, writtenAt } = await this.#log(found).read(signal);
+    return { source: found.source, ledger, writtenAt };
   }
 
   #log({ file, source }: FoundLog): ServerLog {

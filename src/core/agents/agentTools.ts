@@ -6,7 +6,7 @@ export interface AgentTool {
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };
 }
 
-export type AgentToolName = "estimate_context" | "plan_to_fit" | "server_state";
+export type AgentToolName = "estimate_context" | "plan_to_fit" | "server_state" | "forecast";
 
 /** Names of files and folders in one question; whoever has more names a folder. */
 export const mostPaths = 200;
@@ -69,6 +69,13 @@ export const agentTools: readonly AgentTool[] = [
     title: "State of the llama-server",
     description:
       "The local llama-server's model, its slots and how full they are, the tokens one request may hold, memory, and the measured speed.",
+    inputSchema: { type: "object", properties: {}, additionalProperties: false },
+  },
+  {
+    name: "forecast",
+    title: "Forecast of the conversation",
+    description:
+      "How full the running conversation with the local llama-server is, about how many more turns it takes until a request is refused, how long the next turn waits, what was read again, why, and what avoids it. From the server's log; reads nothing else.",
     inputSchema: { type: "object", properties: {}, additionalProperties: false },
   },
 ];

@@ -27,10 +27,12 @@ const leastGrowths = 2;
 const z80 = 1.2816;
 const mostTurns = 10_000;
 
-/** Of the conversation that was written on last. */
+/** Of the conversation that was written on last; a server that was started again since holds none. */
 export function forecastOf(ledger: Ledger, curve?: DepthCurve): Forecast | undefined {
+  const newest = new Map(ledger.servers.map(({ source, start }) => [source, start]));
   const answered = ledger.requests.filter(
-    ({ outcome, promptTokens, generatedTokens }) =>
+    ({ source, start, outcome, promptTokens, generatedTokens }) =>
+      start >= (newest.get(source) ?? start) &&
       (outcome === "done" || outcome === "cut" || outcome === "ended") &&
       promptTokens !== undefined &&
       generatedTokens !== undefined,
