@@ -113,8 +113,8 @@ async function download(parts, folder) {
     await run(python(), args, { timeoutMs: 900_000, what: "pip download" });
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
-    // what came is there, and is something else
-    if (/THESE PACKAGES DO NOT MATCH THE HASHES/i.test(told)) throw error;
+    // what came is there and is something else, or there is no room for it: no reason to take another
+    if (/THESE PACKAGES DO NOT MATCH THE HASHES|No space left on device/i.test(told)) throw error;
     throw new NoRealModel(`The real model cannot be fetched. ${told.trimEnd().split("\n").at(-1) ?? ""}`);
   }
   rmSync(list);

@@ -93,6 +93,10 @@ export interface LaunchOptions {
   readonly specDraftHfRepo?: string;
   readonly specDraftDevices?: readonly string[];
   readonly specDraftNMax?: number;
+  readonly specNgramSimpleSizeM?: number;
+  readonly specNgramMapKSizeM?: number;
+  readonly specNgramMapK4vSizeM?: number;
+  readonly specNgramModNMax?: number;
   readonly specDraftNMin?: number;
   readonly specDraftTypeK?: string;
   readonly specDraftTypeV?: string;

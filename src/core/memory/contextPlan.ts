@@ -1,3 +1,4 @@
+import { draftedTokens } from "./draftedTokens";
 import { buildHas } from "../launch/builds";
 import { slotContext, type SlotContext } from "../launch/slotContext";
 import { serverDefaults, type LaunchOptions } from "../launch/launchOptions";
@@ -40,9 +41,6 @@ export interface ContextPlan {
   readonly flashCopiesCounted: boolean;
 }
 
-/** `--spec-draft-n-max` where it is not given. */
-const defaultDraft = 3;
-
 export function contextPlan(
   model: Model,
   options: LaunchOptions,
@@ -57,8 +55,7 @@ export function contextPlan(
   const batch = model.causal ? Math.min(asked, batchAsked) : batchAsked;
   const ubatch = Math.max(1, Math.min(batch, options.ubatchSize ?? serverDefaults.ubatchSize));
   const spec = options.specType ?? [];
-  const drafting = spec.some((type) => type !== "none") || options.specDraftModel !== undefined;
-  const draftMax = drafting ? (options.specDraftNMax ?? defaultDraft) : 0;
+  const draftMax = draftedTokens(options);
   const modelDraft = spec.some((type) => /^draft-(mtp|eagle|dflash)/.test(type));
   const typeK = cacheTypes.get(options.cacheTypeK ?? serverDefaults.cacheType) ?? f16;
   const typeV = cacheTypes.get(options.cacheTypeV ?? serverDefaults.cacheType) ?? f16;

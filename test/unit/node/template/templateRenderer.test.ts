@@ -64,7 +64,10 @@ describe("a chat template on its own thread", () => {
   it("ends what does not end, in words", async () => {
     const loop =
       "{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}x{% endfor %}";
-    expect(await problemOf(`${loop}{% endfor %}{% endfor %}`)).toContain("does not come to an end");
+    expect(await problemOf(`${loop}{% endfor %}{% endfor %}`)).toMatch(
+      // the second on a busy machine
+      /does not come to an end|no result within/,
+    );
     expect(await problemOf("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}")).not.toBe("");
   });
 
@@ -81,6 +84,10 @@ describe("a chat template on its own thread", () => {
 
   it("says what the template raises, and what it has that is not known here", async () => {
     expect(await problemOf("{{ raise_exception('no system role') }}")).toContain("no system role");
+    const needsTools =
+      "{% if not tools %}{{ raise_exception('tools are required') }}{% endif %}{{ tools[0].name }}";
+    expect(await problemOf(needsTools)).toContain("tools are required");
+    expect(await problemOf("{{ tools[0].name }}{{ messages[0].content }}")).not.toBe("");
     expect(await problemOf("{{ messages }}{{ messages[0].content }}")).toContain("in its own way");
     expect(await problemOf("{{ messages | unknownfilter }}")).toContain("unknownfilter");
     expect(await problemOf("{% if %}")).not.toBe("");
