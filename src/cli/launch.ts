@@ -22,13 +22,16 @@ export function givenLaunch({
   serverArguments,
   finish,
 }: Pick<CliContext, "serverArguments" | "finish">): Promise<LaunchOptions> {
-  return launchOptions(serverArguments, ({ severity, message, argument = -1 }) => {
-    const flag = [argument, argument - 1].map((at) => optionOfFlag(serverArguments[at] ?? "")?.option.name);
-    if (severity === "error" && flag.some((name) => name === "--cache-type-k" || name === "--cache-type-v")) {
+  return launchOptions(serverArguments, ({ severity, message, argument = -1, variable = "" }) => {
+    const names = [argument, argument - 1].map((at) => optionOfFlag(serverArguments[at] ?? "")?.option.name);
+    const isCacheType = [...names, variable].some((name) =>
+      /^(?:--cache-type-|LLAMA_ARG_CACHE_TYPE_)[kv]$/i.test(name ?? ""),
+    );
+    if (severity === "error" && isCacheType) {
       throw new UserError(
         "invalidInput",
         message,
-        say`Figures of another type would be wrong. Use one of these, or ask the fork that has this type.`,
+        say`Use one of these: figures of another type would be wrong.`,
       );
     }
     printError(`${severity}: ${formatText(message)}`);

@@ -261,7 +261,13 @@ describe("llama-gauge's contract", () => {
     expect(fits.exitCode).toBe(0);
     expect(JSON.parse(fits.stdout)).toMatchObject({ verdict: "fits", devices: [{ freeBytes: 2 ** 33 }] });
     const wrong = await runCli(["memory", "--", "-m", model, "-c", "4096", "-ctk", "q6_0"]);
-    expect(wrong.exitCode).not.toBe(0);
+    // and says no figures of another type
+    expect(wrong).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(wrong.stderr).toContain("q6_0");
+    const variable = await runCli(["memory", "--", "-m", model, "-c", "4096"], {
+      env: { LLAMA_ARG_CACHE_TYPE_V: "turbo4" },
+    });
+    expect(variable).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
   it("check: tight beside a running server without the margin, with what its process holds", async () => {
