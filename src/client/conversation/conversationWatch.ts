@@ -53,7 +53,7 @@ export class ConversationWatch implements Disposable {
     this.store.add(
       onNewReport(parts.gauge, () => {
         const url = this.reportUrl();
-        if (url !== server || !this.hasLog) this.restart();
+        if (url !== server || this.following === undefined) this.restart();
         server = url;
       }),
     );
