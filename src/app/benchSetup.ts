@@ -21,6 +21,8 @@ export interface BenchSetup {
   readonly options: LaunchOptions;
   /** Tokens one request may hold. */
   readonly context: number;
+  /** Tokens the model was trained for; the context where that is not known. */
+  readonly window: number;
   /** What was measured of it before. */
   readonly curve: DepthCurve | undefined;
 }
@@ -39,7 +41,8 @@ export async function benchSetup(situation: Situation, host: BenchHost): Promise
   }
   if (memory.known) refuseSecondCopy(memory.value, server.known);
   const context = valueOf(server)?.facts.nCtxPerSlot ?? valueOf(model)?.contextLength ?? 32_768;
-  return { program, options, context, curve: valueOf(curve) };
+  const window = Math.max(context, valueOf(model)?.contextLength ?? 0);
+  return { program, options, context, window, curve: valueOf(curve) };
 }
 
 const noModelFile = {

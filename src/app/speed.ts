@@ -1,9 +1,8 @@
-import { changesAnswers } from "../core/bench/comparisonArms";
-import type { AgreementSample, ComparisonResult } from "../core/bench/comparison";
 import {
+  comparisonDepths,
   comparisonPlanText,
   feasibilityOf,
-  planComparisons,
+  planComparison,
   type ComparisonPlan,
 } from "../core/bench/comparisonPlan";
 import { comparisonSetup, type ComparisonChoice, type ComparisonSetup } from "../core/bench/comparisonSetup";
@@ -15,15 +14,12 @@ import { recordedBaselines, type BaselineComparison, type RecordedBaseline } fro
 import type { HistoryFormat } from "../core/history/exportHistory";
 import { historyVersion } from "../core/history/historyRecord";
 import { runSummaries } from "../core/history/runSummary";
-import { knownOr, valueOf } from "../core/known";
-import type { LaunchOptions } from "../core/launch/launchOptions";
 import type { CurveKey } from "../core/prefill/depthCurve";
 import type { RequestTiming } from "../core/prefill/liveTimings";
 import type { Situation } from "../core/report/situation";
-import { recordOfComparison, runComparison } from "../node/llamaBench/llamaBenchCompare";
 import { measureFirstTokens } from "../node/llamaBench/llamaBenchProbe";
 import { readServerActivity } from "../node/llamaServer/serverActivity";
-import { sampleAgreement } from "./measuring/sampleAgreement";
+import { compareAndRemember, type ComparisonFound } from "./measuring/compareSettings";
 import type { AppHost } from "./host";
 import { benchSetup, llamaProgram, type BenchSetup } from "./benchSetup";
 import { HistoryStore } from "./historyStore";
@@ -54,40 +50,34 @@ export class Speed {
     return comparisonSetup((await this.#bench(signal)).options);
   }
 
-  /** What a comparison costs by depth; measures the first tokens where no curve says. */
-  async comparisonPrices(signal: AbortSignal): Promise<readonly ComparisonPlan[]> {
-    const { program, options, context, curve } = await this.#bench(signal);
+  /** What a comparison costs by depth, up to the model's window; measures the first tokens where no curve says. */
+  async comparisonPrices(others: number, signal: AbortSignal): Promise<readonly ComparisonPlan[]> {
+    const { program, options, window, curve } = await this.#bench(signal);
     const seen = (curve && feasibilityOf(curve)) ?? (await measureFirstTokens({ program, options }, signal));
-    return planComparisons(seen, context);
+    return comparisonDepths(window).map((depth) => planComparison(seen, [depth], others));
   }
 
-  /** Baseline, other value, baseline again; the result is in the history, also where it was cut short. */
+  /** Baseline, others, baseline again; the results are in the history, also where it was cut short. */
   async compare(
     choice: ComparisonChoice,
     report: MeasurementReport,
     signal: AbortSignal,
-  ): Promise<ComparisonResult> {
-    const { program, options, context, curve } = await this.#bench(signal);
+  ): Promise<ComparisonFound> {
+    const { program, options, curve } = await this.#bench(signal);
     const seen = curve && feasibilityOf(curve);
-    const plan = seen && planComparisons(seen, context).find(({ depth }) => depth === choice.depth);
+    const plan = seen && planComparison(seen, choice.depths, choice.others.length);
     if (plan !== undefined) report.plan(comparisonPlanText(plan));
-    const agreement = await this.#agreement(options, choice, signal);
-    const request = {
-      program,
-      options,
-      ...choice,
-      timeoutSeconds: Math.max(300, 4 * (plan?.seconds ?? 3600)),
-      ...(plan !== undefined && { plannedSeconds: plan.seconds }),
-      ...(agreement !== undefined && { agreement }),
-      unchecked: agreement === undefined && changesAnswers(choice.varied),
-      onProgress: report.progress,
-    };
-    const found = await runComparison(request, signal);
-    const record = recordOfComparison(request, found, Date.now());
-    await this.#history.append(record);
-    if (found.run.rows.length === 0 && found.run.failure !== undefined) throw found.run.failure;
-    if (record.comparison === undefined) throw new Error("a comparison without an answer");
-    return record.comparison;
+    return compareAndRemember(
+      {
+        ...{ program, options, choice },
+        server: () => llamaProgram(this.host, "llama-server"),
+        ...(plan !== undefined && { plan }),
+        onProgress: report.progress,
+        onUnchecked: (why) => this.host.log.warn(`The answers were not compared: ${formatText(why)}`),
+      },
+      this.#history,
+      signal,
+    );
   }
 
   /** The run whose curve an estimate would use; undefined where there is none. */
@@ -180,21 +170,5 @@ export class Speed {
     return model.known && modelFile.known
       ? serverCurveKey({ model: { id: modelFile.value } }, launch)
       : undefined;
-  }
-
-  /** undefined where it does not matter or cannot be found out; then the answer says that it was not checked. */
-  async #agreement(
-    options: LaunchOptions,
-    { varied, values }: ComparisonChoice,
-    signal: AbortSignal,
-  ): Promise<AgreementSample | undefined> {
-    if (!changesAnswers(varied)) return undefined;
-    const sample = await knownOr(
-      llamaProgram(this.host, "llama-server").then((program) =>
-        sampleAgreement({ program, options, varied, values, timeoutSeconds: 600 }, signal),
-      ),
-    );
-    if (!sample.known) this.host.log.warn(`The answers were not compared: ${formatText(sample.why)}`);
-    return valueOf(sample);
   }
 }

@@ -17,6 +17,9 @@ export function tokenCount(text: string): number {
   return safe(Number(number) * 1024 ** (powers[unit.toLowerCase()] ?? 0));
 }
 
+/** Tokens one after the other: `0,4K,16K`. */
+export const tokenList = (text: string): readonly number[] => text.split(",").map(tokenCount);
+
 /** Bytes, also as `8GiB`, `24G` or `512M`: powers of 1,024, as llama.cpp and the panel show them. */
 export function byteCount(text: string): number {
   const [, number = "", unit = ""] = /^(\d{1,16}(?:\.\d{1,6})?)\s*([kmgt]?)(?:ib|b)?$/i.exec(text) ?? [];

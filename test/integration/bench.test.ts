@@ -4,7 +4,6 @@ import os from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { variedOptions } from "../../src/core/bench/comparisonArms";
 import type { BenchPlan } from "../../src/core/bench/probePlan";
 import { formatText } from "../../src/core/format";
 import type { DepthCurve } from "../../src/core/prefill/depthCurve";
@@ -231,47 +230,67 @@ describe("the probe with llama-bench", () => {
 
 describe("a comparison with llama-bench", () => {
   it("runs baseline, other and baseline again in one process and answers for both speeds", async () => {
-    const [cacheTypeK] = variedOptions;
-    if (cacheTypeK === undefined) throw new Error();
     const report = await runComparison(
       {
         program,
         options: { model, threads: 1, cacheTypeK: "f16" },
-        varied: cacheTypeK,
-        values: ["f16", "q8_0"],
-        depth: 512,
+        choice: { baseline: { cacheTypeK: "f16" }, others: [{ cacheTypeK: "q8_0" }], depths: [256, 512] },
         repetitions: 2,
         timeoutSeconds: 60,
       },
       signal,
     );
-    expect(report.run.failure).toBeUndefined();
+    expect(report.runs[0]?.failure).toBeUndefined();
     expect(report.arms.prefill.map((arm) => arm.settings["cacheTypeK"])).toEqual(["f16", "q8_0", "f16"]);
     expect(report.arms.generation.map((arm) => arm.costs.map((c) => c.depth))).toEqual([
-      [0, 512],
-      [0, 512],
-      [0, 512],
+      [0, 256, 512],
+      [0, 256, 512],
+      [0, 256, 512],
     ]);
     // On a machine that others use the answer must be that it cannot be judged, with their names.
     if (report.monitor.verdict === "contaminated") {
-      expect(report.prefill.kind).toBe("cannotJudge");
-      expect(formatText(report.prefill.sentence)).toMatch(/used|appeared|swap/);
+      const [first] = report.results;
+      expect(first?.prefill.kind).toBe("cannotJudge");
+      expect(first && formatText(first.prefill.sentence)).toMatch(/used|appeared|swap/);
     }
+  });
+
+  it("runs K alone, V alone and both, each in a process of its own", async () => {
+    const other = { cacheTypeK: "q8_0", cacheTypeV: "q8_0" };
+    const report = await runComparison(
+      {
+        program,
+        options: { model: tiny, threads: 1, flashAttn: "on" },
+        choice: {
+          baseline: { cacheTypeK: "f16", cacheTypeV: "f16" },
+          others: [{ cacheTypeK: "q8_0" }, { cacheTypeV: "q8_0" }, other],
+          depths: [0],
+        },
+        repetitions: 1,
+        timeoutSeconds: 120,
+      },
+      signal,
+    );
+    const types = report.arms.generation.map(({ settings }) => Object.values(settings).join(" "));
+    expect(types).toEqual(["f16 f16", "q8_0 f16", "f16 q8_0", "q8_0 q8_0", "f16 f16"]);
+    expect(report.results.map(({ option, values }) => `${option}: ${values.join(" / ")}`)).toEqual([
+      "-ctk: f16 / q8_0",
+      "-ctv: f16 / q8_0",
+      "-ctk -ctv: f16 f16 / q8_0 q8_0",
+    ]);
   });
 });
 
 describe("a sample of answers", () => {
   it("agrees with itself to the last token, tells another cache type apart only by tokens, and leaves no server", async () => {
-    const [cacheTypeK] = variedOptions;
-    if (cacheTypeK === undefined) throw new Error();
     const before = await servers();
     const sample = (values: readonly [string, string]) =>
       sampleAgreement(
         {
           program: server,
           options: { model: tiny, threads: 1 },
-          varied: cacheTypeK,
-          values,
+          baseline: { cacheTypeK: values[0] },
+          other: { cacheTypeK: values[1] },
           timeoutSeconds: 60,
         },
         signal,
@@ -286,14 +305,12 @@ describe("a sample of answers", () => {
   });
 
   it("says what llama-server says about a value it does not know", async () => {
-    const [cacheTypeK] = variedOptions;
-    if (cacheTypeK === undefined) throw new Error();
     const sample = sampleAgreement(
       {
         program: server,
         options: { model: tiny, threads: 1 },
-        varied: cacheTypeK,
-        values: ["f99", "f16"],
+        baseline: { cacheTypeK: "f99" },
+        other: { cacheTypeK: "f16" },
         timeoutSeconds: 60,
       },
       signal,

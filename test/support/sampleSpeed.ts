@@ -94,22 +94,27 @@ export const probing: SpeedState = {
 export const compared: SpeedState = {
   ...someRuns,
   comparison: {
-    option: "-ctk",
-    values: ["f16", "q8_0"],
-    depth: 16_384,
-    threshold: 0.01,
-    prefill: {
-      kind: "slower",
-      lowPercent: 4.1,
-      highPercent: 6.3,
-      sentence: say`Slower by ${{ unit: "percent", value: 4.1 }} to ${{ unit: "percent", value: 6.3 }} (${say`prefill`} at depth ${count(16_384)}).`,
-      notes: [say`${count(93)} of ${count(96)} token[s] of greedy answers are the same.`],
-    },
-    generation: {
-      kind: "cannotJudge",
-      sentence: say`Cannot be determined right now: ${say`it was stopped`}`,
-      notes: [],
-    },
+    results: [
+      {
+        option: "-ctk",
+        values: ["f16", "q8_0"],
+        depth: 16_384,
+        threshold: 0.01,
+        prefill: {
+          kind: "slower",
+          lowPercent: 4.1,
+          highPercent: 6.3,
+          sentence: say`Slower by ${{ unit: "percent", value: 4.1 }} to ${{ unit: "percent", value: 6.3 }} (${say`prefill`} at depth ${count(16_384)}).`,
+          notes: [say`${count(93)} of ${count(96)} token[s] of greedy answers are the same.`],
+        },
+        generation: {
+          kind: "cannotJudge",
+          sentence: say`Cannot be determined right now: ${say`it was stopped`}`,
+          notes: [],
+        },
+      },
+    ],
+    conclusions: [],
   },
   baseline: {
     differs: ["build"],

@@ -1,6 +1,6 @@
 import { agreementOf } from "../../core/bench/comparison";
 import { serverArguments } from "../../core/llamaBench/benchArguments";
-import type { VariedOption } from "../../core/bench/comparisonArms";
+import { optionsOf, settingsText, type ComparedSettings } from "../../core/bench/comparisonSetup";
 import type { AgreementSample } from "../../core/bench/comparison";
 import { saltedText } from "../../core/bench/saltedText";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
@@ -17,8 +17,8 @@ export interface AgreementRequest {
   /** The llama-server to run, twice: once with each value. */
   readonly program: string;
   readonly options: LaunchOptions;
-  readonly varied: VariedOption;
-  readonly values: readonly [baseline: string, other: string];
+  readonly baseline: ComparedSettings;
+  readonly other: ComparedSettings;
   readonly timeoutSeconds: number;
 }
 
@@ -36,18 +36,19 @@ export async function sampleAgreement(
   request: AgreementRequest,
   signal: AbortSignal,
 ): Promise<AgreementSample> {
-  const [baseline, other] = request.values;
+  const { baseline, other } = request;
   const first = await greedyAnswers(request, baseline, signal);
-  return agreementOf(first, await greedyAnswers(request, other, signal));
+  return agreementOf(first, await greedyAnswers(request, { ...baseline, ...other }, signal));
 }
 
 async function greedyAnswers(
-  { program, options, varied, timeoutSeconds }: AgreementRequest,
-  value: string,
+  { program, options, timeoutSeconds }: AgreementRequest,
+  settings: ComparedSettings,
   signal: AbortSignal,
 ): Promise<readonly (readonly number[])[]> {
   const port = await freeLoopbackPort([]);
-  const { [varied.option]: _, ...rest } = options;
+  const varied = new Set<string>(Object.keys(settings));
+  const rest = Object.fromEntries(Object.entries(options).filter(([name]) => !varied.has(name)));
   const url = `http://127.0.0.1:${port}`;
   const gone = new AbortController();
   const log: string[] = [];
@@ -55,7 +56,8 @@ async function greedyAnswers(
     program,
     [
       ...serverArguments(rest, context),
-      ...[varied.flag, value, "--host", "127.0.0.1", "--port", String(port), "--offline", "--no-webui"],
+      ...optionsOf(settings).flatMap(({ option, flag }) => [flag, settings[option] ?? ""]),
+      ...["--host", "127.0.0.1", "--port", String(port), "--offline", "--no-webui"],
     ],
     (_from, line) => {
       if (log.push(line) > 50) log.shift();
@@ -79,7 +81,7 @@ async function greedyAnswers(
     if (cause instanceof UserError) throw cause;
     throw new UserError(
       "outsideFailed",
-      say`llama-server with ${varied.flag} ${value} returned no answers to compare: ${log.findLast((line) => /error|fail/i.test(line)) ?? "no message"}`,
+      say`llama-server with ${settingsText(settings)} returned no answers to compare: ${log.findLast((line) => /error|fail/i.test(line)) ?? "no message"}`,
       say`Start it manually with this option to see its output.`,
       { cause },
     );

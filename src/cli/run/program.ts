@@ -24,6 +24,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   history: async () => (await import("../history")).addHistory,
   conversation: async () => (await import("../conversation")).addConversation,
   probe: async () => (await import("../speed/probe")).addProbe,
+  compare: async () => (await import("../speed/compare")).addCompare,
   mcp: async () => (await import("../mcp")).addMcp,
 };
 

@@ -6,7 +6,7 @@ import { say } from "../../core/text";
 import { UserError } from "../../core/userError";
 import { benchProbeAndRemember, probeAndRemember, probedServer } from "../../app/probe";
 import { connected, findServer } from "../../app/runningServer";
-import { tokenCount, wholeNumber } from "../arguments";
+import { tokenList, wholeNumber } from "../arguments";
 import type { CliCommand, CliContext } from "../command";
 import { historyOf, withHistory, type HistoryFlags } from "../kept";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
@@ -33,7 +33,7 @@ export const addProbe: CliCommand = (program, context) => {
     .option(
       "--depths <list>",
       "depths in tokens to measure, for example 0,4K,16K; all of them within --budget, or none",
-      depthList,
+      tokenList,
     );
   withHistory(command, "folder to save the measurement in")
     .option("--json", "one JSON document on stdout")
@@ -103,10 +103,6 @@ async function withModelHere(launch: LaunchOptions, signal: AbortSignal): Promis
     say`A measurement needs the model's file, and it is not in llama.cpp's cache: ${named}.`,
     say`Download it first; llama-server ${named} does so.`,
   );
-}
-
-function depthList(text: string): readonly number[] {
-  return text.split(",").map(tokenCount);
 }
 
 function curveLines({ curve, seconds, monitor }: ProbeReport): string[] {

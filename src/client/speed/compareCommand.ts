@@ -1,16 +1,24 @@
+import type { ComparisonFound } from "../../app/measuring/compareSettings";
 import type { Speed } from "../../app/speed";
 import { variedOptions, type VariedOption } from "../../core/bench/comparisonArms";
 import { answersUnchecked } from "../../core/bench/comparison";
-import { comparisonPlanText, type ComparisonPlan } from "../../core/bench/comparisonPlan";
+import { comparisonPlanText } from "../../core/bench/comparisonPlan";
 import { measurementProgressText } from "../../core/bench/probeReport";
-import type { ComparisonChoice } from "../../core/bench/comparisonSetup";
-import type { ComparisonResult } from "../../core/bench/comparison";
+import {
+  comparisonChoice,
+  optionsOf,
+  settingsText,
+  type ComparedSettings,
+  type ComparisonChoice,
+  type ComparisonSetup,
+} from "../../core/bench/comparisonSetup";
+import type { ComparisonConclusion } from "../../core/bench/payingDepth";
+import type { ShownComparison } from "../../core/report/speedState";
 import { say, seconds, type Text } from "../../core/text";
 import { cancellable } from "../editor/cancellable";
-import { pickWhileSearching } from "../editor/quickPick";
 import type { SpeedMeasurements } from "./speedMeasurements";
-import { shownName, type Shown } from "../../core/shown";
-import { pick, showingProgress, type PickItem } from "../editor/screen";
+import { shownName } from "../../core/shown";
+import { pick, pickSeveral, showingProgress } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
 
 type Comparisons = Pick<Speed, "comparisonSetup" | "comparisonPrices" | "compare">;
@@ -28,84 +36,121 @@ const choices: Readonly<
   threads: { name: say`Threads`, values: ["1", "2", "4", "6", "8", "12", "16", "24", "32"] },
 };
 
+/** What can be varied: one option, or both KV types, together or each apart. */
+type Question = VariedOption["option"] | "cacheTypes" | "cacheTypesApart";
+
+const questions: readonly { readonly question: Question; readonly name: Text; readonly flags: string }[] = [
+  { question: "cacheTypeK", name: choices.cacheTypeK.name, flags: "-ctk" },
+  { question: "cacheTypeV", name: choices.cacheTypeV.name, flags: "-ctv" },
+  { question: "cacheTypes", name: say`KV cache types of K and V together`, flags: "-ctk -ctv" },
+  { question: "cacheTypesApart", name: say`K alone, V alone, and both`, flags: "-ctk / -ctv / -ctk -ctv" },
+  ...variedOptions
+    .filter(({ option }) => option !== "cacheTypeK" && option !== "cacheTypeV")
+    .map(({ option, flag }) => ({ question: option, name: choices[option].name, flags: flag })),
+];
+
 /**
- * Compares two values of one option, baseline, other and baseline again, after saying what it will cost. Undefined where
- * the user thought better of it.
+ * Compares settings, baseline, others and baseline again, at one or more depths, after saying what it will cost. Undefined
+ * where the user thought better of it.
  */
 export async function compareSettings(
   speed: Comparisons,
   measurements: SpeedMeasurements,
   argument: unknown,
-): Promise<ComparisonResult | undefined> {
+): Promise<ComparisonFound | undefined> {
   const choice = asChoice(argument) ?? (await ask(speed));
   if (choice === undefined) return undefined;
-  const result = await run(speed, measurements, choice);
-  measurements.compared(result);
-  return result;
+  const found = await run(speed, measurements, choice);
+  measurements.compared(found);
+  return found;
 }
 
 async function ask(speed: Comparisons): Promise<ComparisonChoice | undefined> {
   const setup = await cancellable(say`Checking server, model and machine`, (signal) =>
     speed.comparisonSetup(signal),
   );
-  const option = await pick(
-    variedOptions.map((varied) => ({
-      label: localized(choices[varied.option].name),
-      description: shownName(varied.flag),
-      detail: localized(say`now ${setup.values[varied.option]}`),
-      varied,
+  const asked = await pick(
+    questions.map((each) => ({
+      label: localized(each.name),
+      description: shownName(each.flags),
+      detail: localized(say`now ${valueNow(setup, each.question)}`),
+      ...each,
     })),
     {
       title: localized(say`Compare settings of ${setup.model}`),
       placeHolder: localized(say`One option at a time: with two, no single cause could be named`),
     },
   );
-  if (option === undefined) return undefined;
-  const { varied } = option;
-  const baseline = setup.values[varied.option];
+  if (asked === undefined) return undefined;
+  const now = valueNow(setup, asked.question);
   const chosen = await pick(
-    choices[varied.option].values
-      .filter((value) => value !== baseline)
+    valuesOf(asked.question)
+      .filter((value) => value !== now)
       .map((value) => ({ label: shownName(value), value })),
-    {
-      title: localized(choices[varied.option].name),
-      placeHolder: localized(say`To compare with ${baseline}`),
-    },
+    { title: localized(asked.name), placeHolder: localized(say`To compare with ${now}`) },
   );
   if (chosen === undefined) return undefined;
-  const { value: other } = chosen;
-  const plan = await askForDepth(speed, shownName(`${varied.flag} ${baseline} / ${other}`));
-  return plan && { varied, values: [baseline, other], depth: plan.depth };
+  const others = othersOf(setup, asked.question, chosen.value);
+  const depths = await askForDepths(speed, others);
+  return depths && comparisonChoice(setup, others, depths);
 }
 
-interface PlanItem extends PickItem {
-  readonly plan: ComparisonPlan;
+const isOfBoth = (question: Question): question is "cacheTypes" | "cacheTypesApart" =>
+  question === "cacheTypes" || question === "cacheTypesApart";
+
+function valueNow({ values }: ComparisonSetup, question: Question): string {
+  if (!isOfBoth(question)) return values[question];
+  const { cacheTypeK, cacheTypeV } = values;
+  return cacheTypeK === cacheTypeV ? cacheTypeK : `${cacheTypeK} / ${cacheTypeV}`;
 }
 
-/** The last question is the price: choosing a depth starts the comparison. */
-async function askForDepth(speed: Comparisons, title: Shown): Promise<ComparisonPlan | undefined> {
-  const picked = await pickWhileSearching<PlanItem>(
-    {
-      title,
-      placeholder: localized(say`Depth to compare at, with its cost; choosing one starts the comparison`),
-    },
-    [],
-    async (signal) =>
-      (await speed.comparisonPrices(signal)).map((plan) => ({
-        label: localized(say`≈ ${seconds(plan.seconds)}`),
-        detail: localized(comparisonPlanText(plan)),
-        plan,
-      })),
+const valuesOf = (question: Question): readonly string[] =>
+  isOfBoth(question) ? cacheTypes : choices[question].values;
+
+function othersOf(
+  { values }: ComparisonSetup,
+  question: Question,
+  value: string,
+): readonly ComparedSettings[] {
+  if (!isOfBoth(question)) return [{ [question]: value }];
+  // where one of the two has that value already, only the other one changes
+  const [k, v] = [{ cacheTypeK: value }, { cacheTypeV: value }];
+  if (values.cacheTypeK === value) return [v];
+  if (values.cacheTypeV === value) return [k];
+  return question === "cacheTypes" ? [{ ...k, ...v }] : [k, v, { ...k, ...v }];
+}
+
+/** The last question is the price: choosing depths starts the comparison. */
+async function askForDepths(
+  speed: Comparisons,
+  others: readonly ComparedSettings[],
+): Promise<readonly number[] | undefined> {
+  const plans = await cancellable(say`Estimating what a comparison costs`, (signal) =>
+    speed.comparisonPrices(others.length, signal),
   );
-  return picked?.plan;
+  const picked = await pickSeveral(
+    plans.map((plan, i) => ({
+      label: localized(say`≈ ${seconds(plan.seconds)}`),
+      detail: localized(comparisonPlanText(plan)),
+      picked: i === 0,
+      plan,
+    })),
+    {
+      title: shownName(others.map(settingsText).join(" / ")),
+      placeHolder: localized(
+        say`Depths to compare at, each with its cost; several show from which depth it pays`,
+      ),
+    },
+  );
+  return picked === undefined || picked.length === 0 ? undefined : picked.flatMap(({ plan }) => plan.depths);
 }
 
 function run(
   speed: Comparisons,
   measurements: SpeedMeasurements,
   choice: ComparisonChoice,
-): Promise<ComparisonResult> {
-  const title = say`Comparing ${choice.varied.flag} ${choice.values.join(" / ")}`;
+): Promise<ComparisonFound> {
+  const title = say`Comparing ${settingsText(choice.baseline)} with ${choice.others.map(settingsText).join(" / ")}`;
   return showingProgress(localized(title), (progress, cancelled) =>
     measurements.measure(title, cancelled, (report, signal) => {
       let done = 0;
@@ -126,22 +171,58 @@ function run(
   );
 }
 
-/** What was found, in the two sentences of the answer; speed whose answers nobody looked at is not praised alone. */
-export function comparisonText({ prefill, generation }: ComparisonResult): Text {
-  const both = say`${prefill.sentence} ${generation.sentence}`;
-  const unchecked = [...prefill.notes, ...generation.notes].some(
-    ({ text }) => text === answersUnchecked.text,
-  );
-  return unchecked ? say`${both} ${answersUnchecked}` : both;
+/** What was found, in a sentence or two; speed whose answers nobody looked at is not praised alone. */
+export function comparisonText({ results, conclusions }: ShownComparison): Text {
+  const [deepest] = results.toSorted((p, q) => q.depth - p.depth);
+  if (deepest === undefined) return say``;
+  const { prefill, generation } = deepest;
+  const told =
+    results.length === 1 ? [] : conclusions.flatMap((each) => underName(each, conclusions.length > 1));
+  const [first, ...rest] = told;
+  const found =
+    first === undefined
+      ? say`${prefill.sentence} ${generation.sentence}`
+      : rest.reduce((all, one) => say`${all} ${one}`, first);
+  const unchecked = results
+    .flatMap((result) => [...result.prefill.notes, ...result.generation.notes])
+    .some(({ text }) => text === answersUnchecked.text);
+  return unchecked ? say`${found} ${answersUnchecked}` : found;
 }
 
+/** The sentences of one of the others, under its name where there are several. */
+function underName({ option, values, sentences }: ComparisonConclusion, named: boolean): readonly Text[] {
+  return named ? sentences.map((sentence) => say`${option} ${values[1]}: ${sentence}`) : sentences;
+}
+
+/** `{flag, values, depth}` as one option's two values; `{baseline, others, depths}` by the names of the options. */
 function asChoice(argument: unknown): ComparisonChoice | undefined {
   if (typeof argument !== "object" || argument === null) return undefined;
-  const { flag, values, depth } = argument as Readonly<Record<string, unknown>>;
+  const { flag, values, depth, baseline, others, depths } = argument as Readonly<Record<string, unknown>>;
+  const given: readonly unknown[] = Array.isArray(depths) ? depths : [depth];
+  const numbers = given.filter((each) => typeof each === "number");
+  if (numbers.length === 0) return undefined;
+  if (Array.isArray(others)) {
+    const compared = others.map(asSettings);
+    const from = asSettings(baseline);
+    const whole = compared.every((other) =>
+      optionsOf(other).every(({ option }) => from[option] !== undefined),
+    );
+    return whole && compared.length > 0 ? { baseline: from, others: compared, depths: numbers } : undefined;
+  }
   const varied = variedOptions.find((known) => known.flag === flag);
-  if (varied === undefined || !Array.isArray(values) || typeof depth !== "number") return undefined;
-  const [baseline, other] = values.map(String);
-  return baseline === undefined || other === undefined
-    ? undefined
-    : { varied, values: [baseline, other], depth };
+  const [first, second] = Array.isArray(values) ? values.map(String) : [];
+  if (varied === undefined || first === undefined || second === undefined) return undefined;
+  const { option } = varied;
+  return { baseline: { [option]: first }, others: [{ [option]: second }], depths: numbers };
+}
+
+function asSettings(value: unknown): ComparedSettings {
+  const named =
+    typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  return Object.fromEntries(
+    variedOptions.flatMap(({ option }) => {
+      const its = named[option];
+      return typeof its === "string" ? [[option, its]] : [];
+    }),
+  );
 }

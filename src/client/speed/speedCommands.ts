@@ -62,7 +62,7 @@ export function speedCommands({
       if (result === undefined) return undefined;
       inBackground(notify("information", localized(comparisonText(result))));
       panel.show("measured");
-      return result.prefill.kind;
+      return result.results.at(-1)?.prefill.kind;
     },
     "llamaGauge.recordBaseline": async (...args) => {
       const run = await currentRun();

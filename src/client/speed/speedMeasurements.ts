@@ -1,9 +1,9 @@
-import type { ComparisonResult } from "../../core/bench/comparison";
 import type { BaselineComparison } from "../../core/history/baseline";
 import {
   noSpeed,
   type KnownRuns,
   type MeasurementReport,
+  type ShownComparison,
   type SpeedState,
 } from "../../core/report/speedState";
 import type { LivePrefill } from "../../core/prefill/livePrefill";
@@ -97,8 +97,8 @@ export class SpeedMeasurements implements PanelPart, Disposable {
     this.publish(live === undefined ? rest : { ...rest, live });
   }
 
-  compared(comparison: ComparisonResult): void {
-    this.set({ comparison });
+  compared({ results, conclusions }: ShownComparison): void {
+    this.set({ comparison: { results, conclusions } });
   }
 
   besideBaseline(baseline: BaselineComparison): void {

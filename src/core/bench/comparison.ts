@@ -1,5 +1,6 @@
 import { count, percent, say } from "../text";
 import type { Text } from "../text";
+import { acrossDays, type EarlierChange } from "./acrossDays";
 import { invalidChange, stableChange } from "./drift";
 import type { SpeedKind } from "./drift";
 
@@ -29,6 +30,12 @@ export interface ComparisonQuestion {
   readonly unchecked?: boolean;
   /** Why the machine was not fit to measure on, where the watch says so. */
   readonly disturbed?: Text;
+  /** When the other arm ran between the two baselines, 0 to 1; by default as the arms stand. */
+  readonly position?: number;
+  /** What earlier runs of the same comparison found. */
+  readonly earlier?: readonly EarlierChange[];
+  /** Milliseconds since the epoch, for what is earlier. */
+  readonly at?: number;
 }
 
 export type ComparisonAnswer =
@@ -37,12 +44,15 @@ export type ComparisonAnswer =
       readonly kind: "faster" | "slower";
       readonly lowPercent: number;
       readonly highPercent: number;
+      /** Speed over the baseline's minus 1 in this run alone, drift taken out. */
+      readonly change?: number;
       readonly sentence: Text;
       readonly notes: readonly Text[];
     }
   | {
       readonly kind: "noDifference";
       readonly withinPercent: number;
+      readonly change?: number;
       readonly sentence: Text;
       readonly notes: readonly Text[];
     }
@@ -88,9 +98,11 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
     );
   }
   const { ratio, driftError, notes } = corrected;
-  const error = Math.hypot(driftError, noiseOf(arms, other, depth));
+  const ownError = Math.hypot(driftError, noiseOf(arms, other, depth));
+  const change = 1 / ratio - 1;
+  const days = acrossDays({ at: question.at ?? 0, change, error: ownError }, question.earlier ?? []);
+  const { error, change: speedUp } = days;
   const threshold = Math.max(question.threshold ?? defaultThreshold, error);
-  const speedUp = 1 / ratio - 1;
   const cause =
     options.length > 1
       ? [
@@ -105,12 +117,13 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
         : [
             say`${count(agreement.agreed)} of ${count(agreement.of)} token[s] of greedy answers are the same.`,
           ];
-  const all = [...cause, ...notes, ...answers];
+  const all = [...cause, ...notes, ...days.notes, ...answers];
   if (Math.abs(speedUp) <= threshold) {
     const withinPercent = 100 * Math.max(threshold, Math.abs(speedUp) + error);
     return {
       kind: "noDifference",
       withinPercent,
+      change,
       sentence: say`No difference beyond noise (within ${percent(withinPercent)}).`,
       notes: all,
     };
@@ -122,6 +135,7 @@ export function compare(question: ComparisonQuestion): ComparisonAnswer {
     kind: faster ? "faster" : "slower",
     lowPercent,
     highPercent,
+    change,
     sentence: faster
       ? say`Faster by ${percent(lowPercent)} to ${percent(highPercent)} (${kindName(kind)} at depth ${count(depth)}).`
       : say`Slower by ${percent(lowPercent)} to ${percent(highPercent)} (${kindName(kind)} at depth ${count(depth)}).`,
@@ -199,7 +213,7 @@ interface Corrected {
  * depth 0 cannot feel the setting, by each arm's own depth-0 cost. Undefined where the drift is too large to correct.
  */
 function withDrift(
-  { kind, arms, depth }: ComparisonQuestion,
+  { kind, arms, depth, position = 0.5 }: ComparisonQuestion,
   { baseline, other, first, second }: Arms,
 ): Corrected | undefined {
   const again = arms.findLast((arm) => arm !== baseline && changed(baseline, arm).length === 0);
@@ -211,8 +225,7 @@ function withDrift(
   if (again !== undefined && last !== undefined) {
     const change = Math.abs(last / first - 1);
     if (change <= invalidChange) {
-      const position = arms.indexOf(other) / Math.max(1, arms.indexOf(again));
-      const expected = first * (last / first) ** Math.min(1, position);
+      const expected = first * (last / first) ** position;
       return {
         ratio: second / expected,
         driftError: change / 2,

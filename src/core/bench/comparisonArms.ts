@@ -25,27 +25,28 @@ export const changesAnswers = ({ option }: Pick<VariedOption, "option">): boolea
   ofComputation.has(option);
 
 /**
- * The arms of a run in which llama-bench went through a list of values (`-ctk f16,q8_0,f16`): a new arm begins where the
- * field changes, so the baseline's second run is an arm of its own.
+ * The arms of a run in which llama-bench went through a list of values (`-ctk f16,q8_0,f16`), or of several runs after
+ * each other: a new arm begins where a field changes, so the baseline's second run is an arm of its own.
  */
 export function armsOf(
   rows: readonly BenchRow[],
-  { option, field }: VariedOption,
+  varied: readonly VariedOption[],
   kind: SpeedKind,
 ): readonly ComparisonArm[] {
-  const arms: { value: string; rows: BenchRow[] }[] = [];
+  const arms: { name: string; settings: Readonly<Record<string, string>>; rows: BenchRow[] }[] = [];
   for (const row of rows) {
-    const value = row.raw[field] ?? "";
+    const settings = Object.fromEntries(varied.map(({ option, field }) => [option, row.raw[field] ?? ""]));
+    const name = JSON.stringify(settings);
     const last = arms.at(-1);
-    if (last?.value === value) last.rows.push(row);
-    else arms.push({ value, rows: [row] });
+    if (last?.name === name) last.rows.push(row);
+    else arms.push({ name, settings, rows: [row] });
   }
   const wanted = (row: BenchRow): boolean =>
     kind === "prefill"
       ? row.promptTokens > 0 && row.generatedTokens === 0
       : row.generatedTokens > 0 && row.promptTokens === 0;
-  return arms.map(({ value, rows: own }) => ({
-    settings: { [option]: value },
+  return arms.map(({ settings, rows: own }) => ({
+    settings,
     costs: own.filter(wanted).map((row) => ({
       depth: row.depth,
       secondsPerToken: row.samples.map((s) => s / (row.promptTokens + row.generatedTokens)),

@@ -121,7 +121,7 @@ export const askedDepths = (depths: readonly number[]): readonly number[] =>
  * @throws UserError
  */
 export function refuseDear(
-  { seconds: price }: StreamPlan | BenchPlan,
+  { seconds: price }: { readonly seconds: number },
   { budgetSeconds, left }: { readonly budgetSeconds: number; readonly left: number },
 ): void {
   if (price <= left) return;

@@ -114,8 +114,10 @@ function readAnswer(answer: Wire): ComparisonAnswer {
   const words = { sentence: text(answer.at("sentence")), notes: answer.at("notes").items().map(text) };
   const number = (name: string): number => answer.at(name).number();
   if (kind === "cannotJudge") return { kind, ...words };
-  if (kind === "noDifference") return { kind, withinPercent: number("withinPercent"), ...words };
-  return { kind, lowPercent: number("lowPercent"), highPercent: number("highPercent"), ...words };
+  const change = answer.at("change").ifFits((value) => value.number(-1));
+  const known = change === undefined ? {} : { change };
+  if (kind === "noDifference") return { kind, withinPercent: number("withinPercent"), ...known, ...words };
+  return { kind, lowPercent: number("lowPercent"), highPercent: number("highPercent"), ...known, ...words };
 }
 
 export function readDrift(drift: Wire): Drift {

@@ -2,6 +2,7 @@ import type { LivePrefill } from "../prefill/livePrefill";
 import type { Text } from "../text";
 import type { BaselineComparison } from "../history/baseline";
 import type { ComparisonResult } from "../bench/comparison";
+import type { ComparisonConclusion } from "../bench/payingDepth";
 import type { ProbeProgress } from "../bench/probeReport";
 import type { RunSummary } from "../history/runSummary";
 
@@ -14,8 +15,15 @@ export interface SpeedState {
   readonly runs: readonly RunSummary[];
   /** Lines of the history that cannot be read: torn by a kill, or of a later version. */
   readonly unreadable: number;
-  readonly comparison?: ComparisonResult;
+  /** The last one: its results at every depth. */
+  readonly comparison?: ShownComparison;
   readonly baseline?: BaselineComparison;
+}
+
+/** Results of one comparison, with what they say together. */
+export interface ShownComparison {
+  readonly results: readonly ComparisonResult[];
+  readonly conclusions: readonly ComparisonConclusion[];
 }
 
 /** What the history tells of earlier runs. */

@@ -1,102 +1,194 @@
 import { randomUUID } from "node:crypto";
-import { armsOf } from "../../core/bench/comparisonArms";
-import type { VariedOption } from "../../core/bench/comparisonArms";
+import { armsOf, changesAnswers } from "../../core/bench/comparisonArms";
+import { benchDepths } from "../../core/bench/comparisonPlan";
+import {
+  optionsOf,
+  pairOf,
+  type ComparedSettings,
+  type ComparisonChoice,
+} from "../../core/bench/comparisonSetup";
+import type { SpeedKind } from "../../core/bench/drift";
 import { benchArguments, speedFlags } from "../../core/llamaBench/benchArguments";
+import type { BenchRow } from "../../core/llamaBench/benchRow";
 import { compare, defaultThreshold, type ComparisonResult } from "../../core/bench/comparison";
 import type { AgreementSample, ComparisonAnswer, ComparisonArm } from "../../core/bench/comparison";
+import { earlierChanges } from "../../core/history/earlierComparisons";
 import { historyVersion, type HistoryRecord } from "../../core/history/historyRecord";
 import { eventText } from "../../core/monitor/interference";
 import type { MonitorReport } from "../../core/monitor/monitorSample";
 import type { LaunchOptions } from "../../core/launch/launchOptions";
 import { formatText } from "../../core/format";
-import { say } from "../../core/text";
+import type { CurveKey } from "../../core/prefill/depthCurve";
+import { say, type Text } from "../../core/text";
 import type { BenchStep } from "../../core/llamaBench/benchProgress";
 import type { ProbeProgress } from "../../core/bench/probeReport";
+import { append } from "../../core/lists";
 import { runLlamaBench } from "./llamaBench";
 import type { BenchRun } from "./llamaBench";
-import { startMonitor } from "../monitor/monitor";
+import { startMonitor, type Monitor } from "../monitor/monitor";
 
 export interface ComparisonRequest {
   readonly program: string;
   readonly options: LaunchOptions;
-  readonly varied: VariedOption;
-  /** The setting of today and the one to compare it with. */
-  readonly values: readonly [baseline: string, other: string];
-  /** Compared at this depth; depth 0 runs along as the control for drift. */
-  readonly depth: number;
+  readonly choice: ComparisonChoice;
   readonly repetitions?: number;
   readonly timeoutSeconds: number;
   /** Smallest difference that matters, as a part of 1. */
   readonly threshold?: number;
-  /** From two servers, where there were two to ask. */
-  readonly agreement?: AgreementSample;
-  /** The other setting may change the answers, and they were not compared. */
-  readonly unchecked?: boolean;
+  /** For each of the others, from two servers; undefined where there were none to ask. */
+  readonly agreements?: readonly (AgreementSample | undefined)[];
+  /** Earlier runs, whichever they are. */
+  readonly records?: readonly HistoryRecord[];
   readonly plannedSeconds?: number;
   readonly onProgress?: (progress: ProbeProgress) => void;
 }
 
 export interface ComparisonReport {
-  readonly prefill: ComparisonAnswer;
-  readonly generation: ComparisonAnswer;
+  /** For each of the others, at each depth. */
+  readonly results: readonly ComparisonResult[];
   readonly arms: {
     readonly prefill: readonly ComparisonArm[];
     readonly generation: readonly ComparisonArm[];
   };
   readonly monitor: MonitorReport;
-  readonly run: BenchRun;
+  /** One where one option is varied between two values, else one for each arm. */
+  readonly runs: readonly BenchRun[];
 }
 
-/** Baseline, other, baseline again, in one process with one load of the model. */
+/** Baseline, others, baseline again, at all depths; in one process with one load of the model where llama-bench can. */
 export async function runComparison(
   request: ComparisonRequest,
   signal: AbortSignal,
 ): Promise<ComparisonReport> {
-  const { varied, values, depth } = request;
   const monitor = startMonitor({ intervalSeconds: 2 });
   try {
     await monitor.baseline(3, signal);
-    const [baseline, other] = values;
-    const clock = new RunClock(depth, request.plannedSeconds);
-    const { [varied.option]: _, ...rest } = request.options;
-    const run = await runLlamaBench(
-      {
-        program: request.program,
-        arguments: [...benchArguments(rest), varied.flag, [baseline, other, baseline].join(",")],
-        depths: depth > 0 ? [0, depth] : [0],
-        promptTokens: [512],
-        generatedTokens: 32,
-        repetitions: request.repetitions ?? 2,
-        timeoutSeconds: request.timeoutSeconds,
-        onStart: (pid) => {
-          monitor.measure(pid);
-        },
-        onStep: (step) => request.onProgress?.(clock.at(step)),
-      },
-      signal,
-    );
+    const runs = await runArms(request, monitor, signal);
     const watched = await monitor.stop();
+    const varied = optionsOf(request.choice.baseline);
+    const rows = runs.flatMap((run) => run.rows);
     const arms = {
-      prefill: armsOf(run.rows, varied, "prefill"),
-      generation: armsOf(run.rows, varied, "generation"),
+      prefill: armsOf(rows, varied, "prefill"),
+      generation: armsOf(rows, varied, "generation"),
     };
-    const event = watched.verdict === "contaminated" ? watched.events[0] : undefined;
-    const disturbed =
-      run.failure?.problem ?? (run.cancelled ? say`it was stopped` : event && eventText(event));
-    const answer = (kind: "prefill" | "generation"): ComparisonAnswer =>
-      compare({
-        kind,
-        arms: arms[kind],
-        depth,
-        ...(request.threshold !== undefined && { threshold: request.threshold }),
-        ...(request.agreement !== undefined && { agreement: request.agreement }),
-        ...(request.unchecked !== undefined && { unchecked: request.unchecked }),
-        ...(disturbed !== undefined && { disturbed }),
-      });
-    return { prefill: answer("prefill"), generation: answer("generation"), arms, monitor: watched, run };
+    return { results: resultsOf(request, { arms, runs, monitor: watched }), arms, monitor: watched, runs };
   } finally {
     await monitor.stop();
   }
+}
+
+/** Stops at the first run that fails. */
+async function runArms(
+  request: ComparisonRequest,
+  monitor: Monitor,
+  signal: AbortSignal,
+): Promise<readonly BenchRun[]> {
+  const { choice, options } = request;
+  const rest = withoutOptions(options, choice.baseline);
+  const calls = armArguments(choice);
+  const clock = new RunClock(request.plannedSeconds, calls.length);
+  const began = performance.now() / 1000;
+  const runs: BenchRun[] = [];
+  for (const each of calls) {
+    const run = await runLlamaBench(
+      {
+        program: request.program,
+        arguments: [...benchArguments(rest), ...each],
+        depths: benchDepths(choice.depths),
+        promptTokens: [512],
+        generatedTokens: 32,
+        repetitions: request.repetitions ?? 2,
+        timeoutSeconds: Math.max(1, request.timeoutSeconds - (performance.now() / 1000 - began)),
+        onStart: (pid) => {
+          monitor.measure(pid);
+        },
+        onStep: (step) => request.onProgress?.(clock.at(step, runs.length)),
+      },
+      signal,
+    );
+    runs.push(run);
+    if (run.failure !== undefined || run.cancelled) break;
+  }
+  return runs;
+}
+
+function withoutOptions(options: LaunchOptions, settings: ComparedSettings): LaunchOptions {
+  const varied = new Set<string>(optionsOf(settings).map(({ option }) => option));
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !varied.has(name)));
+}
+
+/** llama-bench runs every combination of lists, so only one option can be a list of its arms. */
+function armArguments({ baseline, others }: ComparisonChoice): readonly (readonly string[])[] {
+  const [other, ...more] = others;
+  const [option, ...moreOptions] = optionsOf(baseline);
+  const valueIn = (settings: ComparedSettings, name: keyof ComparedSettings): string =>
+    settings[name] ?? baseline[name] ?? "";
+  if (other !== undefined && option !== undefined && more.length === 0 && moreOptions.length === 0) {
+    const [first, second] = [valueIn(baseline, option.option), valueIn(other, option.option)];
+    return [[option.flag, [first, second, first].join(",")]];
+  }
+  return [baseline, ...others, baseline].map((settings) =>
+    optionsOf(baseline).flatMap(({ option: name, flag }) => [flag, valueIn(settings, name)]),
+  );
+}
+
+interface Measured {
+  readonly arms: ComparisonReport["arms"];
+  readonly runs: readonly BenchRun[];
+  readonly monitor: MonitorReport;
+}
+
+function resultsOf(request: ComparisonRequest, measured: Measured): readonly ComparisonResult[] {
+  const { choice, threshold = defaultThreshold } = request;
+  const key = keyOf(request, measured.runs);
+  const disturbed = disturbedBy(measured);
+  return choice.others.flatMap((other, i) => {
+    const agreement = request.agreements?.[i];
+    const pair = pairOf(choice.baseline, other);
+    return choice.depths.map((depth): ComparisonResult => {
+      const answer = (kind: SpeedKind): ComparisonAnswer => {
+        const arms = measured.arms[kind];
+        const [first, own, last] = [arms[0], arms[i + 1], arms[choice.others.length + 1]];
+        return compare({
+          kind,
+          depth,
+          threshold,
+          arms: [first, own, last].filter((arm) => arm !== undefined),
+          position: (i + 1) / (choice.others.length + 1),
+          at: Date.now(),
+          earlier: earlierChanges(request.records ?? [], { ...pair, depth, kind, key }),
+          unchecked: agreement === undefined && optionsOf(other).some(changesAnswers),
+          ...(agreement !== undefined && { agreement }),
+          ...(disturbed !== undefined && { disturbed }),
+        });
+      };
+      return {
+        ...pair,
+        depth,
+        threshold,
+        prefill: answer("prefill"),
+        generation: answer("generation"),
+        ...(agreement !== undefined && { agreement }),
+      };
+    });
+  });
+}
+
+function disturbedBy({ runs, monitor }: Measured): Text | undefined {
+  const failed = runs.find((run) => run.failure !== undefined);
+  if (failed?.failure !== undefined) return failed.failure.problem;
+  if (runs.some((run) => run.cancelled)) return say`it was stopped`;
+  const event = monitor.verdict === "contaminated" ? monitor.events[0] : undefined;
+  return event && eventText(event);
+}
+
+function keyOf({ options }: ComparisonRequest, runs: readonly BenchRun[]): CurveKey {
+  const row: BenchRow | undefined = runs[0]?.rows[0];
+  return {
+    ...(row?.key ?? { build: "" }),
+    model: options.model ?? options.hfRepo ?? row?.key.model ?? "",
+    flags: speedFlags(options),
+  };
 }
 
 /** How far a comparison is, by the time its plan gives to it. */
@@ -104,63 +196,50 @@ class RunClock {
   readonly #began = performance.now() / 1000;
 
   constructor(
-    private readonly depth: number,
     private readonly planned: number | undefined,
+    private readonly calls: number,
   ) {}
 
-  at(step: BenchStep): ProbeProgress {
+  /** @param finished calls that are over */
+  at(step: BenchStep, finished: number): ProbeProgress {
     const done = performance.now() / 1000 - this.#began;
-    // without a plan the tests done so far tell: the deep ones take longest, and come in every third of the run
-    const expected = this.planned ?? (done * step.tests) / Math.max(1, step.test - 1);
+    const part = (finished + (step.test - 1) / step.tests) / this.calls;
+    // without a plan the tests done so far tell: the deep ones take longest, and come in every arm
+    const expected = this.planned ?? done / Math.max(part, 0.5 / this.calls / step.tests);
     const share = Math.min(0.99, done / Math.max(expected, 1e-3));
-    return {
-      phase: "measuring",
-      share,
-      remainingSeconds: Math.max(0, expected - done),
-      depth: step.kind === "starting" ? 0 : this.depth,
-    };
+    return { phase: "measuring", share, remainingSeconds: Math.max(0, expected - done), depth: 0 };
   }
 }
 
-/** The line of the history for a comparison. */
-export function recordOfComparison(
+/** The lines of the history for a comparison: one for each of the others at each depth. */
+export function recordsOfComparison(
   request: ComparisonRequest,
-  { prefill, generation, monitor, run }: ComparisonReport,
+  { results, monitor, runs }: ComparisonReport,
   at: number,
-): HistoryRecord {
-  const comparison: ComparisonResult = {
-    option: request.varied.flag,
-    values: request.values,
-    depth: request.depth,
-    threshold: request.threshold ?? defaultThreshold,
-    prefill,
-    generation,
-    ...(request.agreement !== undefined && { agreement: request.agreement }),
-  };
-  const [row] = run.rows;
-  return {
+): readonly HistoryRecord[] {
+  const failure = runs.find((run) => run.failure !== undefined)?.failure;
+  const argv: string[] = [];
+  for (const run of runs) append(argv, argv.length > 0 ? ["&&", ...run.argv] : run.argv);
+  const rejected = runs.flatMap((run) => run.rejected);
+  return results.map((comparison) => ({
     version: historyVersion,
     id: randomUUID(),
-    kind: "comparison",
+    kind: "comparison" as const,
     at,
     tool: "llama-bench",
-    key: {
-      ...(row?.key ?? { build: "" }),
-      model: request.options.model ?? request.options.hfRepo ?? row?.key.model ?? "",
-      flags: speedFlags(request.options),
-    },
-    argv: run.argv,
-    seconds: run.seconds,
-    ended: run.cancelled ? "cancelled" : run.failure === undefined ? "finished" : "failed",
+    key: keyOf(request, runs),
+    argv,
+    seconds: runs.reduce((sum, run) => sum + run.seconds, 0),
+    ended: runs.some((run) => run.cancelled) ? "cancelled" : failure === undefined ? "finished" : "failed",
     monitor,
     comparison,
-    ...(run.failure !== undefined && { error: formatText(run.failure.problem) }),
+    ...(failure !== undefined && { error: formatText(failure.problem) }),
     // what cannot be made into an answer is kept as it came
-    ...(run.rejected.length > 0 && {
-      raw: run.rejected
+    ...(rejected.length > 0 && {
+      raw: rejected
         .map(({ raw }) => raw)
         .join("\n")
         .slice(0, 20_000),
     }),
-  };
+  }));
 }

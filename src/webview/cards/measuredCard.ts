@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { BaselineComparison } from "../../core/history/baseline";
 import type { HistoryKind } from "../../core/history/historyRecord";
 import type { ComparisonResult } from "../../core/bench/comparison";
-import type { SpeedState } from "../../core/report/speedState";
+import type { ShownComparison, SpeedState } from "../../core/report/speedState";
 import type { RunSummary } from "../../core/history/runSummary";
 import type { DepthCurve } from "../../core/prefill/depthCurve";
 import type { GaugeReport } from "../../core/report/gaugeReport";
@@ -139,7 +139,21 @@ function spanTable(view: View, curve: DepthCurve, open: boolean): TemplateResult
       </details>`;
 }
 
-function comparison({ words }: View, found: ComparisonResult): TemplateResult {
+function comparison(view: View, { results, conclusions }: ShownComparison): TemplateResult {
+  const { words } = view;
+  return html`${results.map((result) => compared(view, result))}
+  ${conclusions
+    .filter(({ sentences }) => sentences.length > 0)
+    .map(
+      ({ option, values, sentences }) =>
+        html`<p>
+          <b>${words(say`${option} ${values[1]}`)}</b>
+          ${sentences.map((sentence) => html`<span>${words(sentence)} </span>`)}
+        </p>`,
+    )}`;
+}
+
+function compared({ words }: View, found: ComparisonResult): TemplateResult {
   const { option, values, depth, threshold, prefill, generation } = found;
   const notes = [...new Set([...prefill.notes, ...generation.notes].map((note) => words(note)))];
   return html`<section class="finding">

@@ -5,8 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Settings } from "../../../src/app/settings";
 import { HistoryStore } from "../../../src/app/historyStore";
 import { Speed } from "../../../src/app/speed";
-import { variedOptions } from "../../../src/core/bench/comparisonArms";
-import { feasibilityOf, planComparisons } from "../../../src/core/bench/comparisonPlan";
+import { feasibilityOf, comparisonDepths, planComparison } from "../../../src/core/bench/comparisonPlan";
 import { formatText } from "../../../src/core/format";
 import type { HistoryRecord } from "../../../src/core/history/historyRecord";
 import { known } from "../../../src/core/known";
@@ -172,8 +171,6 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
   const header = headers().get("llama-3.1-8b-q4_k_m.gguf");
   if (header === undefined) throw new Error("no header");
   const model = modelOf(header);
-  const [cacheTypeK, , , ubatch] = variedOptions;
-  if (cacheTypeK === undefined || ubatch === undefined) throw new Error("no options");
   const report = { plan: () => undefined, progress: () => undefined };
 
   async function ready(script: string): Promise<readonly [Partial<Situation>, Partial<Settings>]> {
@@ -204,11 +201,14 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
 
   it("is priced from a measured curve without starting anything", async () => {
     const [situation, settings] = await ready(`touch ${path.join(folder, "started")}`);
-    const prices = await speed(situation, settings).comparisonPrices(signal);
+    const prices = await speed(situation, settings).comparisonPrices(1, signal);
     const seen = feasibilityOf(curve());
-    expect(prices).toEqual(seen && planComparisons(seen, model.contextLength));
+    // every depth up to the model's window
+    const depths = comparisonDepths(model.contextLength);
+    expect(depths.at(-1)).toBe(131_072 - 1024);
+    expect(prices).toEqual(seen && depths.map((depth) => planComparison(seen, [depth])));
     // three runs of the prompt and of what lies before it, at 1000 tokens a second
-    expect(prices[0]).toMatchObject({ depth: 4096 });
+    expect(prices[0]).toMatchObject({ depths: [4096] });
     expect(prices[0]?.seconds).toBeGreaterThan(3 * 4.096);
     await expect(readFile(path.join(folder, "started"))).rejects.toThrow(/ENOENT/);
   });
@@ -228,16 +228,20 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
     const [all, set] = await ready("exit 0");
     const its = speed({ ...all, ...situation }, { ...set, ...settings }, { trusted });
     await expect(its.comparisonSetup(signal)).rejects.toMatchObject({ reason });
-    await expect(its.comparisonPrices(signal)).rejects.toMatchObject({ reason });
+    await expect(its.comparisonPrices(1, signal)).rejects.toMatchObject({ reason });
     await expect(
-      its.compare({ varied: ubatch, values: ["512", "256"], depth: 0 }, report, signal),
+      its.compare(
+        { baseline: { ubatchSize: "512" }, others: [{ ubatchSize: "256" }], depths: [0] },
+        report,
+        signal,
+      ),
     ).rejects.toMatchObject({ reason });
     expect((await history.read(signal)).records).toEqual([]);
   });
 
   it("that fails throws llama-bench's error, and stays in the history", async () => {
     const [situation, settings] = await ready("echo 'error: failed to load model' >&2; exit 1");
-    const choice = { varied: ubatch, values: ["512", "256"], depth: 0 } as const;
+    const choice = { baseline: { ubatchSize: "512" }, others: [{ ubatchSize: "256" }], depths: [0] };
     await expect(speed(situation, settings).compare(choice, report, signal)).rejects.toThrow(/llama-bench/);
     expect((await history.read(signal)).records).toMatchObject([
       { kind: "comparison", ended: "failed", comparison: { option: "-ub", values: ["512", "256"] } },
@@ -247,7 +251,7 @@ describe.skipIf(process.platform === "win32")("a comparison", () => {
 
   it("of an option that changes answers says in the log why they were not compared", async () => {
     const [situation, settings] = await ready("exit 1");
-    const choice = { varied: cacheTypeK, values: ["f16", "q8_0"], depth: 0 } as const;
+    const choice = { baseline: { cacheTypeK: "f16" }, others: [{ cacheTypeK: "q8_0" }], depths: [0] };
     await expect(speed(situation, settings).compare(choice, report, signal)).rejects.toThrow(/llama-bench/);
     expect(warnings).toEqual([
       expect.stringMatching(/answers were not compared: llama-server was not found/),

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { compare } from "../../../../src/core/bench/comparison";
-import type { ComparisonAnswer, ComparisonArm } from "../../../../src/core/bench/comparison";
+import type {
+  ComparisonAnswer,
+  ComparisonArm,
+  ComparisonResult,
+} from "../../../../src/core/bench/comparison";
+import { conclusionsOf } from "../../../../src/core/bench/payingDepth";
 import { judgeDrift } from "../../../../src/core/bench/drift";
 import { formatText } from "../../../../src/core/format";
 import { SeededRandom } from "../../../support/seededRandom";
@@ -70,6 +75,72 @@ describe("comparing KV cache types on the article's own runs", () => {
     expect(middle(at128K)).toBeCloseTo(10.6, 0);
     const at32K = compare({ kind: "generation", arms, depth: 32768, threshold: 0.03 });
     expect(at32K.kind).toBe("noDifference");
+  });
+});
+
+describe("earlier runs of the same comparison", () => {
+  const day = 86_400_000;
+  const arms = [
+    arm("f16", "f16", [17.16, 14.75, 9.65]),
+    arm("q8_0", "f16", [17.45, 15.06, 10.75]),
+    arm("f16", "f16", [17.59, 14.79, 9.79]),
+  ];
+  const asked = (depth: number, ...changes: readonly number[]): ComparisonAnswer =>
+    compare({
+      ...{ kind: "generation", arms, depth, at: 20 * day },
+      earlier: changes.map((change, i) => ({ at: i * day, change })),
+    });
+
+  it("take 2 % at 32K, which were -3.5 % on another day, for no difference", () => {
+    // also without them: one run says nothing of so little
+    expect(asked(32_768).kind).toBe("noDifference");
+    expect(
+      asked(32_768)
+        .notes.map((note) => formatText(note))
+        .join(" "),
+    ).toMatch(/another day/);
+    const both = asked(32_768, -0.035);
+    expect(both.kind).toBe("noDifference");
+    expect(both.notes.map((note) => formatText(note)).join(" ")).toMatch(/1 earlier run: -3\.5 %/);
+  });
+
+  it("leave of 128K what the article says: 6 to 11 % faster", () => {
+    const answer = asked(deep, 0.061);
+    if (answer.kind !== "faster") throw new Error(formatText(answer.sentence));
+    expect(middle(answer)).toBeCloseTo((6.1 + 10.6) / 2, 0);
+    expect(answer.lowPercent).toBeGreaterThan(4);
+    expect(answer.highPercent).toBeLessThan(13);
+  });
+
+  it("let a small difference be called one that every day shows", () => {
+    expect(asked(32_768, 0.021, 0.019, 0.02, 0.022, 0.02, 0.018, 0.02, 0.021).kind).toBe("faster");
+  });
+});
+
+describe("the depth from which another setting pays", () => {
+  const result = (depth: number, kind: "faster" | "noDifference"): ComparisonResult => {
+    const answer = { kind, lowPercent: 6, highPercent: 11, withinPercent: 3, sentence: say``, notes: [] };
+    return {
+      option: "-ctk",
+      values: ["f16", "q8_0"],
+      depth,
+      threshold: 0.01,
+      prefill: answer,
+      generation: answer,
+    };
+  };
+  const told = (...results: readonly ComparisonResult[]): string =>
+    conclusionsOf(results)
+      .flatMap(({ sentences }) => sentences.map((sentence) => formatText(sentence)))
+      .join("; ");
+
+  it("is the first behind which it is always faster", () => {
+    expect(told(result(32_768, "noDifference"), result(deep, "faster"))).toBe(
+      "Prefill: faster from depth 131,072 on, not yet at 32,768.; Generation: faster from depth 131,072 on, not yet at 32,768.",
+    );
+    expect(told(result(deep, "noDifference"), result(32_768, "faster"))).toMatch(/not at the deepest one/);
+    expect(told(result(deep, "noDifference"), result(32_768, "noDifference"))).toMatch(/not faster at any/);
+    expect(told(result(deep, "faster"))).toBe("");
   });
 });
 

@@ -88,7 +88,7 @@ describe("arms of a comparison", () => {
       line("q8_0", 4096, 3),
       line("f16", 0, 1),
     ];
-    const arms = armsOf(parseLlamaBench(text.join("\n")).rows, typeK, "prefill");
+    const arms = armsOf(parseLlamaBench(text.join("\n")).rows, [typeK], "prefill");
     expect(arms.map((a) => a.settings["cacheTypeK"])).toEqual(["f16", "q8_0", "f16"]);
     expect(arms[1]?.costs).toEqual([
       { depth: 0, secondsPerToken: [1 / 512] },
