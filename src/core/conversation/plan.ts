@@ -104,10 +104,13 @@ function cachedOf(
   before: { readonly promptTokens: number; readonly held: number },
   promptTokens: number,
 ): number {
-  const { memory, ubatch, forgets } = keeping;
+  const { memory, ubatch, forgets, reuse = 0 } = keeping;
   if (thinkingTokens === 0) return Math.min(before.held, promptTokens - 1);
   if (forgets) return 0;
   const shared = before.promptTokens;
+  // what stands behind the thinking is moved in front of it, if it is long enough (`server-context.cpp`, b11669)
+  const behind = before.held - shared - thinkingTokens;
+  if (reuse > 0 && behind >= reuse) return shared + behind;
   const again = {
     memory,
     firstPromptTokens: before.promptTokens,

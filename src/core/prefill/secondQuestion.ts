@@ -71,6 +71,8 @@ export interface PromptKeeping {
   readonly ubatch: number;
   /** Nothing is kept: `--no-cache-prompt`, or recurrent state without checkpoints. */
   readonly forgets: boolean;
+  /** `--cache-reuse`: pieces of at least so many tokens are moved forward where text before them was left out. */
+  readonly reuse?: number;
 }
 
 /** The cost of asking something else about the same text. */
@@ -93,8 +95,11 @@ export function promptKeeping(
 ): PromptKeeping {
   const memory = promptMemoryOf(model, launch);
   const noCheckpoints = memory.kind === "recurrent" && launch.ctxCheckpoints === 0;
+  // a cache with a window cannot be shifted, and of recurrent state no piece can be moved
+  const reuse = memory.kind === "plain" ? (launch.cacheReuse ?? 0) : 0;
   return {
     memory,
+    ...(reuse > 0 && { reuse }),
     ubatch: launch.ubatchSize ?? defaultUbatch,
     forgets: launch.cachePrompt === false || noCheckpoints,
   };

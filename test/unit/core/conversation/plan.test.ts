@@ -28,6 +28,18 @@ describe("the plan of a conversation", () => {
     expect(lost.turns.map(({ readTokens }) => readTokens)).toEqual([1700, 1920, 2140]);
   });
 
+  it("moves what stands behind the thinking with --cache-reuse", () => {
+    // b11669, qwen3, --cache-reuse 64: behind 900 tokens 600 were left out, 1500 stayed, 40 were new: 2400 cached, 40 read
+    const thought = { systemTokens: 700, answerTokens: 2101, thinkingTokens: 600, turnTokens: 200, turns: 2 };
+    const cached = (reuse: number): number | undefined =>
+      planConversation({ ...request, ...thought, keeping: { ...request.keeping, reuse } }).turns[1]
+        ?.cachedTokens;
+    expect(cached(64)).toBe(2400);
+    // pieces that are shorter are read
+    expect(cached(1501)).toBe(900);
+    expect(cached(0)).toBe(900);
+  });
+
   it("refuses a prompt of as many tokens as a slot has, and cuts the answer before it", () => {
     expect(planConversation({ ...request, limit: 1640 }).refusedAtTurn).toBe(3);
     const { turns, refusedAtTurn } = planConversation({ ...request, limit: 1641 });
