@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import {
+  assumedKey,
+  missingFields,
+  missingOf,
+  rememberedAnswer,
+  type ImportAnswer,
+  type MissingField,
+} from "../core/history/assumption";
 import { compareWithBaseline, type BaselineComparison } from "../core/history/baseline";
 import { historyAs, type HistoryFormat } from "../core/history/exportHistory";
 import { historyVersion, type HistoryRecord } from "../core/history/historyRecord";
-import { flagsLike } from "../core/llamaBench/speedSetup";
 import { clockMs, measuredTime } from "../core/prefill/curveAge";
 import { curveFileOf, type CurveFile } from "../core/history/namedCurve";
 import { importCurves } from "../core/history/importCurves";
@@ -61,20 +68,46 @@ async function runOf(history: HistoryStore, id: string, signal: AbortSignal): Pr
   );
 }
 
+/** What is to be asked before curves are imported: nothing where the same was answered before. */
+export interface ImportQuestion {
+  readonly missing: readonly MissingField[];
+  /** The answer of before. */
+  readonly remembered?: boolean;
+}
+
+/** @param setup the one that the curves may be of */
+export async function importQuestion(
+  history: HistoryStore,
+  file: string,
+  setup: CurveKey,
+  signal: AbortSignal,
+): Promise<ImportQuestion> {
+  const { text } = await readText(file, signal);
+  const curves = importCurves(text);
+  const missing = missingFields.filter((field) =>
+    curves.some(({ key }) => missingOf(key, setup).includes(field)),
+  );
+  const { records } = await history.read(signal);
+  const remembered = rememberedAnswer(records, curves, setup);
+  return { missing, ...(remembered !== undefined && { remembered }) };
+}
+
 /**
  * Writes the curves in a bench's output down, each with the options and the time it tells. Under their own keys they are
- * only shown; `key`, where the user says that they were measured on that setup, fills in what they do not tell.
+ * only shown; where the user says that they were measured on a setup, it fills in what they do not tell.
  */
 export async function importRuns(
   history: HistoryStore,
   file: string,
-  key: CurveKey | undefined,
+  answer: ImportAnswer | undefined,
   signal: AbortSignal,
 ): Promise<readonly HistoryRecord[]> {
   const { text, modifiedAt } = await readText(file, signal);
   const records = importCurves(text).map((curve): HistoryRecord => {
     const at = measuredTime(curve);
     const known = at !== undefined && at <= Date.now() + clockMs;
+    const { key, assumed } =
+      answer === undefined ? { key: curve.key, assumed: undefined } : assumedKey(curve.key, answer);
     return {
       version: historyVersion,
       id: randomUUID(),
@@ -83,23 +116,33 @@ export async function importRuns(
       ...(!known && { dated: "file" }),
       tool: path.basename(file),
       label: path.basename(file),
-      curve: key === undefined ? curve : { ...curve, key: keyLike(curve.key, key) },
+      curve: { ...curve, key },
+      ...(assumed && { assumed }),
     };
   });
   for (const record of records) await history.append(record);
   return records;
 }
 
-/** The curve's own key, and of the setup's what it does not tell. */
-function keyLike(own: CurveKey, setup: CurveKey): CurveKey {
-  const { backend, hardware } = own;
-  return {
-    model: setup.model,
-    build: own.build === "" ? setup.build : own.build,
-    flags: own.untold?.includes("flags") === true ? setup.flags : flagsLike(own.flags, setup.flags),
-    ...(backend !== undefined && { backend }),
-    ...(hardware !== undefined && { hardware }),
-  };
+/** Takes an import to be of a setup after all, or of another one; its new line takes the place of the old. */
+export async function changeAssumption(
+  history: HistoryStore,
+  runId: string,
+  answer: ImportAnswer,
+  signal: AbortSignal,
+): Promise<HistoryRecord> {
+  const { assumed: before, ...run } = await runOf(history, runId, signal);
+  if (before === undefined || run.curve === undefined) {
+    throw new UserError(
+      "invalidInput",
+      say`Nothing was assumed of this run.`,
+      say`Choose an import that does not tell its setup.`,
+    );
+  }
+  const { key, assumed } = assumedKey(before.told, answer);
+  const changed: HistoryRecord = { ...run, curve: { ...run.curve, key }, ...(assumed && { assumed }) };
+  await history.append(changed);
+  return changed;
 }
 
 /** What a file that is named as a curve holds. */

@@ -23,7 +23,16 @@ import { compareAndRemember, type ComparisonFound } from "./measuring/compareSet
 import type { AppHost } from "./host";
 import { benchSetup, llamaProgram, type BenchSetup } from "./benchSetup";
 import { HistoryStore } from "./historyStore";
-import { besideBaseline, exportHistory, importRuns, recordBaseline } from "./measurements";
+import type { ImportAnswer } from "../core/history/assumption";
+import {
+  besideBaseline,
+  changeAssumption,
+  exportHistory,
+  importQuestion,
+  importRuns,
+  recordBaseline,
+  type ImportQuestion,
+} from "./measurements";
 
 export interface SpeedHost extends Pick<AppHost, "log" | "cacheFolder" | "settings" | "trusted" | "apiKey"> {
   /** What is known of server, model and machine now. */
@@ -109,13 +118,23 @@ export class Speed {
     return this.#keyOf(await this.host.situation(signal));
   }
 
+  /** What to ask about a file before it is imported. */
+  async importQuestion(file: string, setup: CurveKey, signal: AbortSignal): Promise<ImportQuestion> {
+    return importQuestion(this.#history, file, setup, signal);
+  }
+
+  /** Takes an import to be of this setup, or only shows it. */
+  async changeAssumption(runId: string, answer: ImportAnswer, signal: AbortSignal): Promise<void> {
+    await changeAssumption(this.#history, runId, answer, signal);
+  }
+
   /** Curves and points that were found in a file. */
   async importRuns(
     file: string,
-    key: CurveKey | undefined,
+    answer: ImportAnswer | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly curves: number; readonly points: number }> {
-    const records = await importRuns(this.#history, file, key, signal);
+    const records = await importRuns(this.#history, file, answer, signal);
     return {
       curves: records.length,
       points: records.reduce((sum, { curve }) => sum + (curve?.points.length ?? 0), 0),

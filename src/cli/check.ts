@@ -5,6 +5,7 @@ import { predictionText, secondQuestionText } from "../core/prefill/predictionTe
 import { shownVerdict } from "../core/report/besideServer";
 import { estimate } from "../core/report/estimate";
 import type { GaugeReport } from "../core/report/gaugeReport";
+import { assumedText } from "../core/history/assumption";
 import { prescribe } from "../core/prescription/prescribe";
 import type { Prescriptions } from "../core/prescription/prescription";
 import { prescriptionLines } from "./prescriptionLines";
@@ -142,6 +143,7 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
   const memory = valueOf(report.memory);
   const total = totalText(report.wait);
   const within = withinText(report.wait);
+  const assumed = report.origin?.assumed;
   const from = report.template === undefined ? "" : ` (${formatText(templateName(report.template))})`;
   return [
     formatText(verdict.sentence),
@@ -156,6 +158,7 @@ function reportLines(report: GaugeReport, prescriptions: Prescriptions): string[
           `memory ${formatBytes(memory.totalBytes)} (${memory.source}), ${shownVerdict(memory.verdict, report.beside)}`,
         ]),
     ...(report.prefill.known ? [`wait ${formatText(predictionText(report.prefill))}`] : []),
+    ...(assumed === undefined ? [] : [formatText(assumedText({ missing: assumed, use: true }))]),
     ...(within === undefined ? [] : [formatText(within)]),
     ...(total === undefined ? [] : [formatText(total)]),
     ...(report.second === undefined ? [] : [formatText(secondQuestionText(report.second))]),

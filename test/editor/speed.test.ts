@@ -113,6 +113,14 @@ describe("measured speed in the editor", function () {
     // the setup fills in what the table does not tell; its own options stay
     assert.equal(used?.curve?.key.flags, "-t 2");
     assert.match(used.curve.key.model, /slope.*\.gguf$/);
+    // the answer is remembered: nobody is asked a second time
+    await commands.executeCommand("llamaGauge.importMeasurements", file);
+    const [again] = (await history()).slice(-1);
+    assert.equal(again?.curve?.key.model, used.curve.key.model);
+    assert.deepEqual(again.assumed?.missing, ["model"]);
+    assert.equal(await commands.executeCommand("llamaGauge.changeAssumption", again.id, false), false);
+    const changed = (await history()).find(({ id }) => id === again.id);
+    assert.equal(changed?.curve?.key.model, shown.curve?.key.model);
   });
 
   it("exports Markdown and CSV by the file's name", async () => {

@@ -21,6 +21,7 @@ export const commandIds = [
   "llamaGauge.recordBaseline",
   "llamaGauge.compareWithBaseline",
   "llamaGauge.importMeasurements",
+  "llamaGauge.changeAssumption",
   "llamaGauge.exportHistory",
   "llamaGauge.createLadderPlan",
   "llamaGauge.runLadder",

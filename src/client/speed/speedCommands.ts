@@ -8,6 +8,7 @@ import type { CurveKey } from "../../core/prefill/depthCurve";
 import { cancellable } from "../editor/cancellable";
 import type { CommandId } from "../editor/commandIds";
 import type { CommandTable } from "../editor/commands";
+import { askForUse, chooseAssumed, importAnswer } from "./importAnswer";
 import { compareSettings, comparisonText } from "./compareCommand";
 import type { GaugePanel } from "../panel/panel";
 import type { SpeedMeasurements } from "./speedMeasurements";
@@ -26,6 +27,8 @@ export type SpeedInCommands = Pick<
   | "baselines"
   | "besideBaseline"
   | "currentKey"
+  | "importQuestion"
+  | "changeAssumption"
   | "importRuns"
   | "exportHistory"
 >;
@@ -43,6 +46,7 @@ export type SpeedCommandId =
   | "llamaGauge.recordBaseline"
   | "llamaGauge.compareWithBaseline"
   | "llamaGauge.importMeasurements"
+  | "llamaGauge.changeAssumption"
   | "llamaGauge.exportHistory"
   | "llamaGauge.cancelMeasurement";
 
@@ -96,21 +100,39 @@ export function speedCommands({
     "llamaGauge.importMeasurements": async (...args) => {
       const file = typeof args[0] === "string" ? args[0] : await askForBenchOutput();
       if (file === undefined) return undefined;
-      const key = await askForKey(args[1]);
-      if (key === "cancelled") return undefined;
+      const asked = await importAnswer(speed, file, args[1]);
+      if (asked === "cancelled") return undefined;
       const found = await cancellable(say`Importing measurements`, (signal) =>
-        speed.importRuns(file, key, signal),
+        speed.importRuns(file, asked.answer, signal),
       );
       await measurements.refresh();
-      inBackground(
-        notify(
-          "information",
-          localized(say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`),
-        ),
-      );
-      if (key !== undefined) await repeat();
+      const imported = say`Imported: ${count(found.curves)} curve[s] with ${count(found.points)} point[s].`;
+      const use = asked.answer?.use === true;
+      const remembered = use
+        ? say`${imported} Used for predictions, as you said of such an import before; the panel can change that.`
+        : say`${imported} Only shown, as you said of such an import before; the panel can change that.`;
+      inBackground(notify("information", localized(asked.remembered ? remembered : imported)));
+      if (use) await repeat();
       panel.show("measured");
       return found.curves;
+    },
+    "llamaGauge.changeAssumption": async (...args) => {
+      const run = await chooseAssumed(measurements.state.runs, args[0]);
+      if (run === undefined) return undefined;
+      const setup = await cancellable(lookingAround, (signal) => speed.currentKey(signal));
+      if (setup === undefined) {
+        throw new UserError(
+          "invalidInput",
+          say`There is no setup to assume anything of.`,
+          say`Choose a server or a model first.`,
+        );
+      }
+      const use = typeof args[1] === "boolean" ? args[1] : await askForUse(setup);
+      if (use === undefined) return undefined;
+      await cancellable(readingHistory, (signal) => speed.changeAssumption(run.id, { setup, use }, signal));
+      await measurements.refresh();
+      await repeat();
+      return use;
     },
     "llamaGauge.exportHistory": async (...args) => {
       const file = typeof args[0] === "string" ? Uri.file(args[0]) : await askForExportFile();
@@ -132,30 +154,6 @@ export function speedCommands({
       say`The current server and options have not been measured yet.`,
       say`Run a depth probe first.`,
     );
-  }
-
-  /** Whether the curves are of the setup of now: nothing in a bench's output can say so for sure. */
-  async function askForKey(use: unknown): Promise<CurveKey | undefined | "cancelled"> {
-    const key = await cancellable(lookingAround, (signal) => speed.currentKey(signal));
-    if (key === undefined || use === false) return undefined;
-    if (use === true) return key;
-    const setup = [key.model.split(/[\\/]/).at(-1), key.flags].filter((part) => part !== "").join(" ");
-    const picked = await pick(
-      [
-        {
-          label: localized(say`Only show them in the history`),
-          detail: localized(say`They were measured on another model, machine or with other options.`),
-          key: undefined,
-        },
-        {
-          label: localized(say`Use them for predictions`),
-          detail: localized(say`They were measured on this machine with ${setup}.`),
-          key,
-        },
-      ],
-      { title: localized(say`What were these curves measured on?`) },
-    );
-    return picked === undefined ? "cancelled" : picked.key;
   }
 }
 

@@ -6,6 +6,7 @@ import { canonicalFlags, sameFlags } from "../llamaBench/speedSetup";
 import { say } from "../text";
 import { sameBuild } from "../launch/builds";
 import type { Drift } from "../bench/drift";
+import type { MissingField } from "./assumption";
 import { daySpread, type DayRun } from "./daySpread";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import { spreadOfDisturbance } from "../monitor/disturbed";
@@ -32,6 +33,8 @@ export interface CurveOrigin {
   readonly measuredAt: number;
   /** file: that is the date of the file it was imported from, which has none of its own. */
   readonly dated?: "file";
+  /** What the import does not tell, and the user said it is of this setup. */
+  readonly assumed?: readonly MissingField[];
   /** How long measuring took. */
   readonly seconds?: number;
   readonly monitor?: MonitorReport;
@@ -139,6 +142,7 @@ function withHindsight(
       tool: record.tool,
       measuredAt: record.at,
       ...(record.dated !== undefined && { dated: record.dated }),
+      ...(record.assumed?.use === true && { assumed: record.assumed.missing }),
       ...(record.seconds !== undefined && { seconds: record.seconds }),
       ...(record.monitor !== undefined && { monitor: record.monitor }),
       ...(record.drift !== undefined && { drift: record.drift }),

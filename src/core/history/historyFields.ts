@@ -1,5 +1,6 @@
 import { given } from "../given";
-import type { CurveKey } from "../prefill/depthCurve";
+import { missingFields, type Assumption } from "./assumption";
+import { untoldFields, type CurveKey } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
 import { isText, type Text } from "../text";
 import type { Wire } from "../wire";
@@ -80,6 +81,20 @@ export function readRequest(request: Wire): RequestTiming {
 }
 
 /** What a run was measured on. */
+export function readAssumption(assumed: Wire): Assumption {
+  const told = assumed.at("told");
+  const untold = told.at("untold").ifFits((list) => list.items().map((item) => item.oneOf(untoldFields)));
+  return {
+    model: assumed.at("model").longText(),
+    missing: assumed
+      .at("missing")
+      .items()
+      .map((item) => item.oneOf(missingFields)),
+    use: assumed.at("use").boolean(),
+    told: { ...readKey(told), ...(untold && { untold }) },
+  };
+}
+
 export function readKey(key: Wire): CurveKey {
   const text = (name: string): string => key.at(name).longText();
   return given({

@@ -5,7 +5,16 @@ import { parseDepthCurve } from "../prefill/depthCurve";
 import type { RequestTiming } from "../prefill/liveTimings";
 import type { ComparisonResult } from "../bench/comparison";
 import type { Drift } from "../bench/drift";
-import { readComparison, readDrift, readKey, readMonitor, readRequest, readStep } from "./historyFields";
+import {
+  readAssumption,
+  readComparison,
+  readDrift,
+  readKey,
+  readMonitor,
+  readRequest,
+  readStep,
+} from "./historyFields";
+import type { Assumption } from "./assumption";
 import type { MonitorReport } from "../monitor/monitorSample";
 import type { ProbeReport } from "../bench/probeReport";
 import type { CostStep } from "../bench/costSteps";
@@ -55,6 +64,8 @@ export interface HistoryRecord {
   /** Output of the program as it came, for what could not be understood. */
   readonly raw?: string;
   readonly label?: string;
+  /** Of an import that does not tell all of its setup. */
+  readonly assumed?: Assumption;
 }
 
 /** The line of the history for a probe. */
@@ -134,6 +145,7 @@ function readRecord(line: Wire): HistoryRecord {
     error: text("error"),
     raw: text("raw"),
     label: text("label"),
+    assumed: line.at("assumed").ifFits(readAssumption),
   });
 }
 

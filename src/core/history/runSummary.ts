@@ -2,6 +2,7 @@ import { say } from "../text";
 import type { Text } from "../text";
 import type { HistoryKind, HistoryRecord } from "./historyRecord";
 import { foreignUseTexts } from "../monitor/foreignUse";
+import { assumedText } from "./assumption";
 import { eventText } from "../monitor/interference";
 import type { MonitorVerdict } from "../monitor/monitorSample";
 import { largest } from "../lists";
@@ -30,6 +31,7 @@ function runSummary(record: HistoryRecord): RunSummary {
     kind,
     at,
     ...(label !== undefined && { label }),
+    ...(record.assumed !== undefined && { assumed: record.assumed.use }),
     model: key?.model ?? "",
     build: key?.build ?? "",
     flags:
@@ -43,8 +45,9 @@ function runSummary(record: HistoryRecord): RunSummary {
   };
 }
 
-function notesOf({ ended, monitor, error, comparison }: HistoryRecord): readonly Text[] {
+function notesOf({ ended, monitor, error, comparison, assumed }: HistoryRecord): readonly Text[] {
   return [
+    ...(assumed === undefined ? [] : [assumedText(assumed)]),
     ...(comparison === undefined ? [] : [comparison.prefill.sentence, comparison.generation.sentence]),
     ...(ended === "cancelled" ? [say`Stopped by the user; what was measured so far is kept.`] : []),
     ...(ended === "failed" ? [say`It ended early; what was measured so far is kept.`] : []),
@@ -62,6 +65,8 @@ export interface RunSummary {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly label?: string;
+  /** Of an import that does not tell its setup: whether it is taken to be of the one that was asked about. */
+  readonly assumed?: boolean;
   readonly model: string;
   readonly build: string;
   readonly flags: string;

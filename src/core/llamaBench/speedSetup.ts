@@ -128,7 +128,7 @@ function differentOptions(curve: SpeedSetup, setup: SpeedSetup): readonly Text[]
   });
 }
 
-const sameModel = (one: string, other: string): boolean =>
+export const sameModel = (one: string, other: string): boolean =>
   nameOf(one).toLowerCase() === nameOf(other).toLowerCase();
 
 const nameOf = (model: string): string =>

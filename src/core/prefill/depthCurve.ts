@@ -20,7 +20,9 @@ export interface CurveKey {
   readonly untold?: readonly UntoldField[];
 }
 
-export type UntoldField = "model" | "flags";
+export const untoldFields = ["model", "flags"] as const;
+
+export type UntoldField = (typeof untoldFields)[number];
 
 /** `tokens` tokens prefilled with `depth` tokens already in the cache took `seconds`. */
 export interface CurvePoint {

@@ -78,6 +78,7 @@ const panelCommands = [
   "recordBaseline",
   "compareWithBaseline",
   "importMeasurements",
+  "changeAssumption",
   "exportHistory",
   "cancelMeasurement",
   "chooseServerLog",

@@ -61,6 +61,7 @@ export function measuredCard(
             : nothing
         }
         ${commandButton(view, "importMeasurements", say`Import`)}
+        ${speed.runs.some(({ assumed }) => assumed !== undefined) ? commandButton(view, "changeAssumption", say`Change what was assumed`) : nothing}
         ${speed.runs.length === 0 ? nothing : commandButton(view, "exportHistory", say`Export`)}
       </div>`,
   });

@@ -7,6 +7,7 @@ import { naiveSeconds } from "../../core/prefill/depthCurve";
 import { predict } from "../../core/prefill/predict";
 import type { Prediction } from "../../core/prefill/prediction";
 import type { GaugeReport } from "../../core/report/gaugeReport";
+import { assumedText } from "../../core/history/assumption";
 import { totalText, withinText } from "../../core/report/wait";
 import { oddityText, predictionText, secondQuestionText } from "../../core/prefill/predictionText";
 import { count, percent, say, seconds } from "../../core/text";
@@ -126,6 +127,11 @@ function basis(
       : words(
           say`The import has no date of its own; that of its file is shown, and the interval is that of another day.`,
         );
+  const assumed =
+    origin?.assumed === undefined
+      ? nothing
+      : html`${words(assumedText({ missing: origin.assumed, use: true }))}
+        ${commandButton(view, "changeAssumption", say`Change`)}`;
   const oddity = oddityText(prefill);
   const otherBuild =
     origin === undefined || origin.sameBuild || origin.requests > 0
@@ -133,7 +139,7 @@ function basis(
       : words(say`It was measured with another build of llama.cpp, so the interval is wider.`);
   return html`<p class="dim">
     ${words(say`From ${count(points)} measured point[s], the deepest at ${count(deepestDepth)} token[s].`)}
-    ${learned} ${days} ${dated} ${otherBuild} ${oddity === undefined ? nothing : words(oddity)}
+    ${learned} ${days} ${dated} ${assumed} ${otherBuild} ${oddity === undefined ? nothing : words(oddity)}
   </p>`;
 }
 

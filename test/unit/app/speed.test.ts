@@ -119,12 +119,43 @@ describe("the history", () => {
     const its = speed({ server: serverAt("http://127.0.0.1:9"), launch: { cacheTypeK: "q8_0" } });
     const now = await its.currentKey(signal);
     expect(now).toMatchObject({ model: "/models/model.gguf", build: "b11669-Debian", flags: "-ctk q8_0" });
-    expect(await its.importRuns(file, now, signal)).toEqual({ curves: 1, points: 1 });
+    expect(await its.importRuns(file, now && { setup: now, use: true }, signal)).toEqual({
+      curves: 1,
+      points: 1,
+    });
     const { records } = await history.read(signal);
     // what the table tells is its own: its build, and that no KV type was given
     const own = { model: "/models/model.gguf", build: "abc1234 (5000)", flags: "" };
     expect(records[0]).toMatchObject({ dated: "file", curve: { key: own } });
     expect(records[0]?.curve?.key).toMatchObject({ backend: "CPU" });
+  });
+
+  it("asks once for a model and what a table does not tell, says what was assumed, and takes it back", async () => {
+    const file = path.join(folder, "sweep.md");
+    await writeFile(
+      file,
+      "| PP | TG | N_KV | T_PP s | S_PP t/s |\n|---|---|---|---|---|\n| 512 | 0 | 4096 | 2.0 | 256 |\n",
+    );
+    const its = speed({ server: serverAt("http://127.0.0.1:9"), launch: { cacheTypeK: "q8_0" } });
+    const setup = await its.currentKey(signal);
+    if (setup === undefined) throw new Error("no setup");
+    const missing = ["model", "build", "options"];
+    expect(await its.importQuestion(file, setup, signal)).toEqual({ missing });
+    await its.importRuns(file, { setup, use: true }, signal);
+    expect(await its.importQuestion(file, setup, signal)).toEqual({ missing, remembered: true });
+    // another model is another question
+    const other = { ...setup, model: "/models/other.gguf" };
+    expect(await its.importQuestion(file, other, signal)).toEqual({ missing });
+    const [run] = (await its.runs(signal)).runs;
+    expect(run).toMatchObject({ model: setup.model, flags: "-ctk q8_0", assumed: true });
+    expect(run?.notes.map((note) => formatText(note)).join()).toContain(
+      "model, build, options as in this setup",
+    );
+    await its.changeAssumption(run?.id ?? "", { setup, use: false }, signal);
+    const { runs } = await its.runs(signal);
+    expect(runs).toHaveLength(1);
+    expect(runs[0]).toMatchObject({ model: "", flags: "", assumed: false });
+    expect(await its.importQuestion(file, setup, signal)).toEqual({ missing, remembered: false });
   });
 
   it("has no key for a setup without a server and a model", async () => {
