@@ -4,6 +4,7 @@ import type { FileRef, FileSource, WalkOptions } from "../core/files/files";
 import { formatText } from "../core/format";
 import { countRequested, estimate, type PromptSpec } from "../core/report/estimate";
 import type { EstimateProgress } from "../core/report/gaugeState";
+import { serverHasChanged } from "../core/report/serverChange";
 import type { Estimated, Situation } from "../core/report/situation";
 import type { TokenCount } from "../core/tokens/tokenCount";
 import { overlayFiles } from "../core/tokens/overlayFiles";
@@ -112,8 +113,9 @@ export class Estimates {
         onProgress,
         signal,
       );
+    const holds = former?.settings === settings && !(await serverHasChanged(former.situation, signal));
     const situation =
-      former?.settings === settings
+      holds && former !== undefined
         ? former.situation
         : await this.#gather(settings, signal, (counter) => {
             steps.done("server and vocabulary");

@@ -1,5 +1,7 @@
 import { Position, Range, Uri, window, workspace, WorkspaceEdit, type TextDocument } from "vscode";
 import type { LaunchChange } from "../../core/launch/launchChange";
+import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
 import { presetLanguage } from "../../core/protocol/serverRequests";
 
 /** A section of a models preset. */
@@ -39,7 +41,15 @@ export async function putIntoPreset({ uri, section }: PresetTarget, change: Laun
   const { readPreset } = await import("../../core/preset/presetModels");
   const { changeEdits } = await import("../../core/preset/presetChange");
   const document = await workspace.openTextDocument(Uri.parse(uri));
-  const edits = changeEdits(readPreset(document.getText()), section, change);
+  const preset = readPreset(document.getText());
+  if (!preset.sections.has(section)) {
+    throw new UserError(
+      "notFound",
+      say`The preset no longer has the section ${section}.`,
+      say`Copy the options, and put them where they belong.`,
+    );
+  }
+  const edits = changeEdits(preset, section, change);
   const edit = new WorkspaceEdit();
   for (const { line, start, end, newText } of edits) {
     edit.replace(document.uri, new Range(line, start, line, end), newText);

@@ -2,8 +2,11 @@ import { commands, env } from "vscode";
 import { argumentsWithChange, changeArguments, type LaunchChange } from "../../core/launch/launchChange";
 import type { WhatIfAction } from "../../core/protocol/whatIfMessages";
 import type { Estimated } from "../../core/report/situation";
+import { serverHasChanged } from "../../core/report/serverChange";
 import { joinCommandLine } from "../../core/scripts/joinCommandLine";
 import { say } from "../../core/text";
+import { UserError } from "../../core/userError";
+import { cancellable } from "../editor/cancellable";
 import type { CommandId } from "../editor/commandIds";
 import { showBriefly } from "../editor/screen";
 import { localized } from "../editor/vscodeText";
@@ -30,6 +33,7 @@ export async function doWithChange(
   shown: Estimated,
   starter: ServerStarter,
 ): Promise<boolean> {
+  await stillHolds(shown);
   switch (action) {
     case "copyFlags": {
       const shell = process.platform === "win32" ? "powershell" : "posix";
@@ -51,6 +55,18 @@ export async function doWithChange(
       return true;
     }
   }
+}
+
+/** What was judged for another model helps nobody: it is estimated again instead. */
+async function stillHolds({ situation }: Estimated): Promise<void> {
+  if (!(await cancellable(say`Looking at the server`, (signal) => serverHasChanged(situation, signal))))
+    return;
+  await commands.executeCommand("llamaGauge.refresh" satisfies CommandId);
+  throw new UserError(
+    "invalidInput",
+    say`The server has changed since the estimate: it has ended, or has another model or context now.`,
+    say`It was estimated again; choose among what helps now.`,
+  );
 }
 
 function targetOf(shown: Estimated, starter: ServerStarter): ReturnType<typeof presetTarget> {

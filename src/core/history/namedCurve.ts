@@ -67,6 +67,18 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> | readonly unkn
     if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
     return {};
   } catch {
+    return jsonWithNaN(text);
+  }
+}
+
+/** Python writes NaN and Infinity, which are no JSON: whoever reads the value says which it was. */
+function jsonWithNaN(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const strict = text.replace(/([:[,]\s*)(NaN|-?Infinity)(?=\s*[,}\]])/g, '$1"$2"');
+  if (strict === text) return undefined;
+  try {
+    return JSON.parse(strict) as Readonly<Record<string, unknown>>;
+  } catch {
     return undefined;
   }
 }
