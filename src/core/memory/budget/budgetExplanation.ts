@@ -83,7 +83,7 @@ export function explain(model: Model, parts: Breakdown, growth: readonly GrowthP
   const beside = (of: GrowthPart["of"]): number => growth.find((part) => part.of === of)?.bytesPerToken ?? 0;
   if (beside("scores") > 0) {
     lines.push(
-      say`Without flash attention the scores of every head are stored: ${inBytes(beside("scores"))} B per token of context; they scale with -ub ${count(plan.ubatch)}.`,
+      say`Without flash attention the scores of every head are stored: with what goes with them ${inBytes(beside("scores"))} B per token of context; they scale with -ub ${count(plan.ubatch)}.`,
     );
   }
   if (beside("compute") > 0) {
