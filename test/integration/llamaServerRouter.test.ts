@@ -1,9 +1,10 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ledgerOf } from "../../src/core/conversation/ledger";
 import { shownConversation } from "../../src/core/conversation/shownConversation";
+import { memoryOfServer } from "../../src/node/machine/watchMemory";
 import { HttpLlamaServer } from "../../src/node/llamaServer/llamaServer";
 import { forgedModel } from "../support/forge/forgeModel";
 import { postJson } from "../support/postJson";
@@ -56,6 +57,10 @@ it("is asked for no model that is not loaded, and loads none", async () => {
 it("answers for the model that is loaded", async () => {
   await postJson(`${router.url}/models/load`, { model: "second" });
   await expect.poll(states, { timeout: 30_000 }).toContainEqual(["second", "loaded"]);
+  // a router holds next to nothing; its child has the model
+  const held = await memoryOfServer(router.url, signal);
+  const own = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${held?.pid ?? 0}/status`, "utf8"))?.[1];
+  expect((held?.residentBytes ?? 0) - 1024 * Number(own)).toBeGreaterThan(20 * 2 ** 20);
 
   for (const server of [
     new HttpLlamaServer({ url: router.url }),

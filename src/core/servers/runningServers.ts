@@ -29,6 +29,8 @@ export interface RunningServer {
   readonly options: LaunchOptions;
   readonly origins: ReadonlyMap<keyof LaunchOptions, OptionOrigin>;
   readonly role: "single" | "router" | "routersChild";
+  /** Of a router's child: the router's. */
+  readonly routerPid?: number;
   /** Whether it wants an API key. */
   readonly needsKey: boolean;
   /** Where it may answer, the likeliest first. A port that was not named is llama-server's default, which changed. */
@@ -59,7 +61,9 @@ export function runningServers(processes: readonly ListedProcess[]): RunningServ
     .map(({ listed, server }) => {
       const parent = listed.parentPid === undefined ? undefined : pids.get(listed.parentPid);
       const child = parent?.role === "router" && !wrappers.has(listed.parentPid ?? -1);
-      return child ? { ...server, role: "routersChild" } : server;
+      return child && listed.parentPid !== undefined
+        ? { ...server, role: "routersChild", routerPid: listed.parentPid }
+        : server;
     });
 }
 

@@ -31,6 +31,18 @@ export async function serverProcessAt(url: string, signal: AbortSignal): Promise
   return running.find(({ urls }) => urls.some((its) => portOf(its) === portOf(url)));
 }
 
+/** That process, and those of a router's models: they hold what was loaded. */
+export async function serverPidsAt(url: string, signal: AbortSignal): Promise<readonly number[]> {
+  if (!isLocal(url)) return [];
+  const running = await runningLlamaServers(signal);
+  const answers = running.find(
+    ({ role, urls }) => role !== "routersChild" && urls.some((its) => portOf(its) === portOf(url)),
+  );
+  if (answers === undefined) return [];
+  const children = running.filter(({ routerPid }) => routerPid === answers.pid);
+  return [answers, ...children].map(({ pid }) => pid);
+}
+
 async function listProcesses(): Promise<readonly ListedProcess[]> {
   const { processes } = await import("systeminformation");
   const { list } = await processes();

@@ -94,7 +94,8 @@ export async function memoryOfServer(
 class Looker {
   private readonly drm: DrmWatch;
   private readonly windows = process.platform === "win32" ? new WindowsProcessMemory() : undefined;
-  private pid: number | undefined;
+  /** The server's own, and those of a router's models. */
+  private pids: readonly number[] = [];
   /** Since the process was lost. */
   private looks = 0;
 
@@ -104,19 +105,21 @@ class Looker {
 
   async look(nvidia: () => Promise<readonly LiveDevice[]>, signal: AbortSignal): Promise<LiveMemory> {
     const { serverUrl, roots } = this.options;
-    const searches = this.looks < firstSearches || this.looks % looksBetweenSearches === 0;
-    if (this.pid === undefined && serverUrl !== undefined && searches) {
-      this.pid = await processOf(serverUrl, signal).catch(() => undefined);
-    }
+    const again = this.looks % looksBetweenSearches === 0;
+    // a router starts and ends processes for its models
+    const unsure =
+      this.pids.length === 0 ? this.looks < firstSearches || again : this.pids.length > 1 && again;
+    if (serverUrl !== undefined && unsure) this.pids = await processesOf(serverUrl, signal).catch(() => []);
     this.looks++;
     const [host, cards, nvidiaCards] = await Promise.all([
       hostMemory(),
       linuxDevices({ ...roots, use: () => this.drm.all() }),
       nvidia(),
     ]);
-    const server = this.pid === undefined ? undefined : await this.serverOf(this.pid, cards, signal);
-    if (this.pid !== undefined && server === undefined) {
-      this.pid = undefined;
+    const held = await Promise.all(this.pids.map((pid) => this.serverOf(pid, cards, signal)));
+    const server = together(held);
+    if (this.pids.length > 0 && server === undefined) {
+      this.pids = [];
       this.looks = 0;
     }
     return {
@@ -159,9 +162,29 @@ class Looker {
   }
 }
 
-async function processOf(url: string, signal: AbortSignal): Promise<number | undefined> {
-  const { serverProcessAt } = await import("./processDiscovery");
-  return (await serverProcessAt(url, signal))?.pid;
+async function processesOf(url: string, signal: AbortSignal): Promise<readonly number[]> {
+  const { serverPidsAt } = await import("./processDiscovery");
+  return serverPidsAt(url, signal);
+}
+
+/** Of a server and its children; undefined where the server itself is gone. */
+function together([own, ...children]: readonly (ServerMemory | undefined)[]): ServerMemory | undefined {
+  if (own === undefined) return undefined;
+  return children.reduce<ServerMemory>((all, child) => (child === undefined ? all : sumOf(all, child)), own);
+}
+
+function sumOf(one: ServerMemory, other: ServerMemory): ServerMemory {
+  const devices = new Map<string, number>();
+  for (const { name, bytes } of [...(one.devices ?? []), ...(other.devices ?? [])]) {
+    devices.set(name, (devices.get(name) ?? 0) + bytes);
+  }
+  const swapped = one.swappedBytes ?? other.swappedBytes;
+  return {
+    pid: one.pid,
+    residentBytes: one.residentBytes + other.residentBytes,
+    ...(swapped !== undefined && { swappedBytes: (one.swappedBytes ?? 0) + (other.swappedBytes ?? 0) }),
+    ...(devices.size > 0 && { devices: Array.from(devices, ([name, bytes]) => ({ name, bytes })) }),
+  };
 }
 
 async function processOfLinux(pid: number, proc = "/proc"): Promise<Omit<ServerMemory, "pid"> | undefined> {
