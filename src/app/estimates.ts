@@ -114,14 +114,13 @@ export class Estimates {
         signal,
       );
     const holds = former?.settings === settings && !(await serverHasChanged(former.situation, signal));
-    const situation =
-      holds && former !== undefined
-        ? former.situation
-        : await this.#gather(settings, signal, (counter) => {
-            steps.done("server and vocabulary");
-            counting = count(counter);
-            counting.catch(() => undefined);
-          });
+    const situation = holds
+      ? former.situation
+      : await this.#gather(settings, signal, (counter) => {
+          steps.done("server and vocabulary");
+          counting = count(counter);
+          counting.catch(() => undefined);
+        });
     const { files } = await sending;
     steps.done("model and machine");
     const report = await estimate(
