@@ -1,7 +1,6 @@
 import { flagsLike, sameModel } from "../llamaBench/speedSetup";
 import type { CurveKey } from "../prefill/depthCurve";
 import { say, type Text } from "../text";
-import type { HistoryRecord } from "./historyRecord";
 
 export const missingFields = ["model", "build", "options"] as const;
 
@@ -62,7 +61,7 @@ export function assumedKey(
  * remember, or where several curves were answered differently.
  */
 export function rememberedAnswer(
-  records: readonly HistoryRecord[],
+  records: readonly { readonly assumed?: Assumption }[],
   curves: readonly { readonly key: CurveKey }[],
   setup: CurveKey,
 ): boolean | undefined {
