@@ -5,6 +5,7 @@ import type { HistoryRecord } from "../core/history/historyRecord";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { appendFlags, openRegular, textOfRegular, UnreadableError } from "../node/reading/regularFile";
+import { draftBeside } from "../node/writing/wholeFile";
 import { errorCode } from "../node/waiting/within";
 
 export interface HistoryContent {
@@ -105,7 +106,7 @@ export class HistoryStore {
       } else if (parsed.kind === "newer") kept.set(`line ${at}`, line);
     }
     const wholeFile = this.#file.replace(/\.jsonl$/, `-before-${now}.jsonl`);
-    const draft = `${this.#file}.${process.pid}.tmp`;
+    const draft = await draftBeside(this.#file);
     const before = (await stat(this.#file)).size;
     try {
       await writeFile(draft, [...kept.values(), ""].join("\n"), { mode: 0o600, flag: "wx", signal });

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { rename, rm, stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import {
   assumedKey,
@@ -19,6 +19,7 @@ import type { CurveKey } from "../core/prefill/depthCurve";
 import { bytes, say } from "../core/text";
 import { UserError } from "../core/userError";
 import { readRegular, UnreadableError } from "../node/reading/regularFile";
+import { writeWhole } from "../node/writing/wholeFile";
 import type { HistoryStore } from "./historyStore";
 
 /** Outputs of benches are far smaller. */
@@ -186,12 +187,9 @@ export async function exportHistory(
   signal: AbortSignal,
 ): Promise<number> {
   const { records } = await history.readAll(signal);
-  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    await writeFile(temporary, historyAs(format, records), { signal });
-    await rename(temporary, file);
+    await writeWhole(file, historyAs(format, records), signal);
   } catch (cause) {
-    await rm(temporary, { force: true });
     signal.throwIfAborted();
     throw new UserError("outsideFailed", say`${file} cannot be written.`, say`Choose another location.`, {
       cause,

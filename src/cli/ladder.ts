@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { formatNumber, formatText } from "../core/format";
 import { ladderReport, type LadderReport } from "../core/ladder/report/ladderReport";
@@ -17,6 +17,7 @@ import { runLadderAndRemember } from "../app/ladders";
 import { connected, findServer } from "../app/runningServer";
 import { measuredSpeed } from "../app/situation";
 import { HttpLlamaServer } from "../node/llamaServer/llamaServer";
+import { writeWhole } from "../node/writing/wholeFile";
 import { workspaceFiles } from "../node/files/workspaceFiles";
 import type { CliCommand, CliContext } from "./command";
 import { countingTokenizer } from "./count";
@@ -168,11 +169,7 @@ async function storeReports(
   };
   try {
     await mkdir(folder, { recursive: true });
-    for (const [name, text] of Object.entries(files)) {
-      const partial = path.join(folder, `.${name}.${process.pid}`);
-      await writeFile(partial, text);
-      await rename(partial, path.join(folder, name));
-    }
+    for (const [name, text] of Object.entries(files)) await writeWhole(path.join(folder, name), text);
   } catch (cause) {
     throw new UserError(
       "outsideFailed",

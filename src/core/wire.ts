@@ -1,3 +1,4 @@
+import { ownValue } from "./ownValue";
 /** A value from outside that is not what it must be; `message` says where and why. */
 export class UnexpectedValue extends Error {
   override readonly name = "UnexpectedValue";
@@ -30,7 +31,7 @@ export class Wire {
   }
 
   at(key: string): Wire {
-    return new Wire(this.object()[key], this.where === "" ? key : `${this.where}.${key}`);
+    return new Wire(ownValue(this.object(), key), this.where === "" ? key : `${this.where}.${key}`);
   }
 
   get absent(): boolean {

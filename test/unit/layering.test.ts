@@ -58,7 +58,7 @@ const rooms: Record<Floor, readonly string[]> = {
     ...["report", "prescription", "agents", "protocol"],
   ],
   node: [
-    ...["waiting", "process", "reading", "gguf", "machine", "monitor"],
+    ...["waiting", "process", "reading", "writing", "gguf", "machine", "monitor"],
     ...["llamaServer", "tokenizer", "template", "files", "llamaBench", "ladder"],
   ],
   app: ["logs", "agents", "measuring", ".", "conversation"],

@@ -107,10 +107,11 @@ function headerSource(metadata: ReadonlyMap<string, MetadataValue>): TemplateSou
 export function templateVariables({
   chatTemplateKwargs = [],
 }: Pick<LaunchOptions, "chatTemplateKwargs">): Readonly<Record<string, unknown>> {
-  const all: Record<string, unknown> = {};
+  let all: Record<string, unknown> = {};
   for (const text of chatTemplateKwargs) {
     const value: unknown = parsed(text);
-    if (typeof value === "object" && value !== null) Object.assign(all, value);
+    // not with Object.assign, to which a "__proto__" is more than a name
+    if (typeof value === "object" && value !== null) all = { ...all, ...value };
   }
   // "--reasoning-effort default" takes back what an earlier one said
   if (all["reasoning_effort"] === null) delete all["reasoning_effort"];

@@ -8,6 +8,7 @@ import { jsonObjects } from "../llamaBench/jsonObjects";
 import { parseLlamaBench, speedOf } from "../llamaBench/parseLlamaBench";
 import { markdownTables } from "../llamaBench/textTables";
 import type { TableRow } from "../llamaBench/textTables";
+import { ownValue } from "../ownValue";
 
 /**
  * Curves in the output of another tool: llama-bench (any format), llama-sweep-bench and llama-batched-bench
@@ -58,7 +59,7 @@ function fromSweep(text: string): readonly DepthCurve[] {
 
 function sweepFields(object: Readonly<Record<string, unknown>>): TableRow {
   const text = (name: string): string => {
-    const value = object[name];
+    const value = ownValue(object, name);
     return typeof value === "number" ? String(value) : "";
   };
   return {

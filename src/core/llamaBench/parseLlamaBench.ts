@@ -4,6 +4,7 @@ import { jsonObjects } from "./jsonObjects";
 import { csvCells, markdownTables, sqlInsert } from "./textTables";
 import type { TableRow } from "./textTables";
 import { append } from "../lists";
+import { ownValue } from "../ownValue";
 
 /** Reads the standard output of `llama-bench -o json|jsonl|csv|md|sql`, whole or cut off. */
 export function parseLlamaBench(text: string): BenchOutput {
@@ -112,7 +113,7 @@ function markdownFields(cells: TableRow): Readonly<Record<string, string>> | und
   const prompt = kind === "pp" ? Number(first) : 0;
   const generated = kind === "tg" ? Number(first) : Number(second);
   const raw: Record<string, string> = {};
-  for (const [name, value] of Object.entries(cells)) raw[markdownNames[name] ?? name] = value;
+  for (const [name, value] of Object.entries(cells)) raw[ownValue(markdownNames, name) ?? name] = value;
   return {
     ...raw,
     n_prompt: String(prompt),

@@ -2,6 +2,7 @@ import type { CurveKey } from "../prefill/depthCurve";
 import { sameBuild } from "../launch/builds";
 import { append } from "../lists";
 import { say, type Text } from "../text";
+import { ownValue } from "../ownValue";
 
 /** llama-bench's own names for the options that change speed. */
 const benchNames: Readonly<Record<string, string>> = {
@@ -51,7 +52,7 @@ export function speedSetup(flags: string): SpeedSetup {
     const word = words[i] ?? "";
     const [name = "", value] = word.includes("=") && !word.startsWith("-") ? word.split(/=(.*)/s) : [word];
     if (value !== undefined) {
-      const option = benchNames[name];
+      const option = ownValue(benchNames, name);
       if (option !== undefined) add(setup, option, value);
     } else if (/^--?[a-z]/.test(name)) {
       add(setup, name, words[i + 1] ?? "");

@@ -6,6 +6,7 @@ import { say, type Text } from "../text";
 import type { Preset } from "./presetModels";
 import { presetOnlyKeys, routerOwned, sectionEntries } from "./presetModels";
 import { placeAt } from "./presetPlaces";
+import { ownValue } from "../ownValue";
 
 /** One thing that can be written at a place; it replaces the columns from `start` to `end` (from 0). */
 export interface Completion {
@@ -147,7 +148,7 @@ function detailOf(option: ServerOption | undefined): { detail?: string } {
 }
 
 function helpOf(name: string, option: ServerOption | undefined): { help?: Text } {
-  const text = option === undefined ? presetKeyHelp[name] : optionHelp[option.name]?.text;
+  const text = option === undefined ? ownValue(presetKeyHelp, name) : optionHelp[option.name]?.text;
   return text === undefined ? {} : { help: text };
 }
 

@@ -4,6 +4,7 @@ import { say, type Text } from "../text";
 import type { Span } from "./presetDocument";
 import { sectionEntries, type Preset, type PresetModel } from "./presetModels";
 import { placeAt } from "./presetPlaces";
+import { ownValue } from "../ownValue";
 
 /** What to show for a place: a title in code type and sentences under it. */
 export interface PresetHover {
@@ -28,7 +29,7 @@ export function hoverAt(preset: Preset, line: number, character: number): Preset
   if (place.kind !== "key" && place.kind !== "value") return undefined;
   const { key, value } = place.entry;
   const span = place.kind === "key" ? key : value;
-  const own = presetKeyHelp[key.text];
+  const own = ownValue(presetKeyHelp, key.text);
   if (own !== undefined) return { span, title: key.text, lines: [own] };
   const named = optionOfKey(key.text);
   if (named === undefined) return undefined;

@@ -6,6 +6,7 @@ import { within } from "../waiting/within";
 import { append } from "../../core/lists";
 import { textOfRegular } from "../reading/regularFile";
 import { Wire } from "../../core/wire";
+import { ownValue } from "../../core/ownValue";
 
 /** Of ollama: a list of a few blobs. */
 const maxManifestBytes = 2 ** 20;
@@ -238,7 +239,7 @@ function ollamaLayers(manifest: string): readonly OllamaLayer[] {
 }
 
 function ollamaLayer(layer: Wire): OllamaLayer | undefined {
-  const kind = ollamaKinds[layer.at("mediaType").text()];
+  const kind = ownValue(ollamaKinds, layer.at("mediaType").text());
   const digest = layer.at("digest").text();
   return kind !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest) ? { kind, digest } : undefined;
 }

@@ -12,6 +12,7 @@ import type {
   LogFacts,
 } from "./logFacts";
 import { parseMebibytes, type LogLine } from "./logLine";
+import { ownValue } from "../../ownValue";
 
 /** Of a long log only the last requests are kept. */
 const maxRequests = 1000;
@@ -240,9 +241,9 @@ export class FactReader {
       n_swa: "nSwa",
       n_expert: "nExpert",
     };
-    const key = numbers[name];
+    const key = ownValue(numbers, name);
     if (key !== undefined && /^\d+$/.test(value)) this.model = { ...this.model, [key]: Number(value) };
-    this.model = { ...this.model, ...fields[name] };
+    this.model = { ...this.model, ...ownValue(fields, name) };
   }
 
   private readMetadata(text: string): void {

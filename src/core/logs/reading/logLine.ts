@@ -1,5 +1,6 @@
 import { count, say } from "../../text";
 import { UserError } from "../../userError";
+import { ownValue } from "../../ownValue";
 
 /** One line of a llama.cpp log without what is printed in front of it. */
 export interface LogLine {
@@ -78,7 +79,7 @@ export function readLogLine(line: string, number: number): LogLine {
     return { number, text: plain.slice(start), start, ...(level && { level }), ...from };
   }
   const [all, minutes, seconds, milliseconds, microseconds, level = ""] = stamped;
-  const known = levels[level];
+  const known = ownValue(levels, level);
   return {
     number,
     text: plain.slice(start + all.length),
@@ -101,7 +102,8 @@ function readJsonLine(text: string, number: number): LogLine | undefined {
   if (typeof value !== "object" || value === null || !("msg" in value) || typeof value.msg !== "string") {
     return undefined;
   }
-  const level = "level" in value && typeof value.level === "string" ? levels[value.level] : undefined;
+  const level =
+    "level" in value && typeof value.level === "string" ? ownValue(levels, value.level) : undefined;
   const seconds = "time" in value && typeof value.time === "number" ? value.time / 1e6 : undefined;
   return {
     number,

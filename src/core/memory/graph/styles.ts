@@ -1,4 +1,5 @@
 import type { AttentionStyle } from "./attention";
+import { ownValue } from "../../ownValue";
 
 /** How an architecture's layers are put together, as far as it shows in memory (src/models/*.cpp). */
 export interface LayerStyle {
@@ -53,4 +54,4 @@ const styles: Readonly<Record<string, LayerStyle>> = {
 
 const plain: LayerStyle = { attention: {} };
 
-export const styleOf = (architecture: string): LayerStyle => styles[architecture] ?? plain;
+export const styleOf = (architecture: string): LayerStyle => ownValue(styles, architecture) ?? plain;

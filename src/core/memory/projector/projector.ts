@@ -1,6 +1,7 @@
 import { largest } from "../../lists";
 import type { GgufHeader, MetadataValue } from "../../model/ggufHeader";
 import { isReplayed, visionCompute, type VisionBytes, type VisionSpec } from "./visionGraphs";
+import { ownValue } from "../../ownValue";
 
 /** Typed view of a multimodal projector's header (`--mmproj`). */
 export interface Projector {
@@ -69,7 +70,7 @@ function visionOf(
 ): Projector["vision"] {
   // one type for both ears and eyes
   const kind = type === "qwen2.5o" ? "qwen2.5vl_merger" : type;
-  const rule = rules[kind];
+  const rule = ownValue(rules, kind);
   if (rule === undefined || !isReplayed(kind)) return undefined;
   // features of several layers side by side
   if (metadata.has("clip.vision.feature_layer")) return undefined;
