@@ -233,7 +233,7 @@ describe("a comparison with llama-bench", () => {
     const report = await runComparison(
       {
         program,
-        options: { model, threads: 1, cacheTypeK: "f16" },
+        options: { model: tiny, threads: 1, cacheTypeK: "f16" },
         choice: { baseline: { cacheTypeK: "f16" }, others: [{ cacheTypeK: "q8_0" }], depths: [256, 512] },
         repetitions: 2,
         timeoutSeconds: 60,
