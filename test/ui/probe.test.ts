@@ -103,7 +103,7 @@ it("says how far a prompt of somebody else's is", async () => {
 
 it("shows an agent's conversation from the log that the server's command line names", async () => {
   const card = workbench.webview().getByRole("region", { name: "Conversation" });
-  await card.getByText(/^From the log that the server's --log-file names: .*its\.log/).waitFor();
+  await card.getByText(/From the log that the server's --log-file names: .*its\.log/).waitFor();
   const agent = new Agent(server.url, { system: someTokens(100, 1), answer: 10 });
   for (let turn = 1; turn <= 4; turn++) await agent.turn(someTokens(40, turn));
   // the slot holds the prompt and the answer but its last token: 100 + 4 × 50 - 1
