@@ -1,3 +1,4 @@
+import { largest } from "../lists";
 import type { LaunchOptions } from "../launch/launchOptions";
 
 /** `--spec-draft-n-max` where it is not given. */
@@ -18,5 +19,8 @@ export function draftedTokens(options: LaunchOptions): number {
   const models = types.filter((type) => ngramDrafts[type] === undefined).length;
   const byModel =
     models > 0 || options.specDraftModel !== undefined ? (options.specDraftNMax ?? defaultDraft) : 0;
-  return Math.max(byModel, ...types.map((type) => ngramDrafts[type]?.(options) ?? 0));
+  return largest(
+    types.map((type) => ngramDrafts[type]?.(options) ?? 0),
+    byModel,
+  );
 }

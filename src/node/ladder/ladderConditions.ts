@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { ServerFacts } from "../../core/acceptance/serverFacts";
 import type { LadderConditions } from "../../core/ladder/score/record";
 import { localModelPath } from "../../core/servers/localModelPath";
 import { readGgufHead } from "../gguf/modelFinderQuantisation";
+import { loadedBackends } from "../machine/loadedBackends";
 import { measureMemory } from "../machine/measureMemory";
 import { runTool } from "../process/runTool";
 import type { ServerProcess } from "./ladderSetup";
@@ -18,7 +18,7 @@ export async function conditionsOf(
 ): Promise<LadderConditions> {
   const [quantisation, backends, devices, driver] = await Promise.all([
     quantisationOf(facts),
-    pid === undefined ? undefined : backendsOf(pid),
+    pid === undefined ? undefined : loadedBackends(pid),
     local ? devicesOf(signal) : undefined,
     local ? nvidiaDriver(signal) : undefined,
   ]);
@@ -31,7 +31,7 @@ export async function conditionsOf(
     "flash attention": known(options?.flashAttn, "auto (default)"),
     threads: known(options?.threads, "default"),
     quantisation,
-    backend: backends,
+    backend: backends?.join(", "),
     GPU: devices,
     "GPU driver": driver,
   };
@@ -42,14 +42,6 @@ async function quantisationOf(facts: ServerFacts): Promise<string | undefined> {
   const file = localModelPath(facts);
   if (file === undefined) return undefined;
   return (await readGgufHead(file).catch(() => undefined))?.quantisation;
-}
-
-/** The ggml backends that the process has loaded, by the names of their libraries (Linux). */
-async function backendsOf(pid: number): Promise<string | undefined> {
-  const maps = await readFile(`/proc/${pid}/maps`, "utf8").catch(() => "");
-  const names = Array.from(maps.matchAll(/libggml-([a-z]+)[^/\s]*\.so/g), ([, name = ""]) => name);
-  const backends = [...new Set(names)].filter((name) => name !== "base").toSorted();
-  return backends.length === 0 ? undefined : backends.join(", ");
 }
 
 async function devicesOf(signal: AbortSignal): Promise<string | undefined> {
