@@ -13,7 +13,9 @@ import { bundlePanel, openPanelPage } from "../ui/support/panelPage";
 import { headers } from "../unit/core/memory/fixtures";
 
 /** Launch options, and how long the user would wait, by the verdict they lead to: 19,440 tokens, one GPU of 24 GiB. */
-const verdicts: Readonly<Record<string, { readonly options: readonly string[]; readonly patience?: number }>> = {
+const verdicts: Readonly<
+  Record<string, { readonly options: readonly string[]; readonly patience?: number }>
+> = {
   "does-not-fit": { options: ["-c", "65536", "-np", "8"] },
   slow: { options: ["-c", "65536", "-np", "1"], patience: 30 },
   tight: { options: ["-c", "20480", "-np", "1"] },
