@@ -141,8 +141,9 @@ describe("the ladder on a model that recalls what is less than 1000 tokens away"
         request(confusing.url, planText("[900]", 1, "{ perRun: 6, pooled: 6 }")),
         signal,
       );
-      const target = record.steps.find(({ purpose }) => purpose === "target");
-      const outcomes = (target?.canaries ?? []).map(({ outcome }) => outcome);
+      // it cannot tell them apart at any length, so no length is tried
+      expect(record.steps.map(({ purpose }) => purpose)).toEqual(["base"]);
+      const outcomes = (record.steps[0]?.canaries ?? []).map(({ outcome }) => outcome);
       // the nearer of the two wins: the twin, but for the last canary, whose twin stands before it
       expect(outcomes.filter((outcome) => outcome === "twin")).toHaveLength(5);
       expect(outcomes.filter((outcome) => outcome === "correct")).toHaveLength(1);

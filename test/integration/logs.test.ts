@@ -82,7 +82,7 @@ describe("the log of a real llama-server", () => {
     expect(response.status).toBe(400);
     await server.stop();
     const [event] = explainLog(server.log()).events.filter(({ kind }) => kind === "contextExceeded");
-    expect(event && formatText(event.cause)).toContain("divided among 2 slots");
+    expect(event && formatText(event.cause)).toContain("divided: each of 2 slots has 512 tokens");
     // what the remedy names is enough
     const asked = Number(/-c (\d+)/.exec(event === undefined ? "" : formatText(event.remedy))?.[1]);
     expect(slotContext({ ctxSize: asked, parallel: 2 }, 32_768).nCtxPerSlot).toBeGreaterThan(600);
