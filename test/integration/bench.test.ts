@@ -204,7 +204,7 @@ describe("the probe with llama-bench", () => {
     );
     await expect(dear).rejects.toThrow(/would take about .* Allow [\d,]+ s/);
     expect(measured).toEqual([]);
-    const budgetSeconds = 15;
+    const budgetSeconds = 30;
     const plans: BenchPlan[] = [];
     const report = await runBenchProbe(
       { program, options, budgetSeconds, onPlan: (plan) => plans.push(plan) },

@@ -67,7 +67,7 @@ describe("the command line's history", () => {
     const bench = await llamaProgram("llama-bench");
     const at = { ...user("bench"), cwd: path.dirname(model) };
     const launch = ["-m", path.basename(model), "-c", "4096", "-ub", "256"];
-    const probe = ["probe", "--bench", bench, "--budget", "10", "--depths", "0", "--", ...launch];
+    const probe = ["probe", "--bench", bench, "--budget", "30", "--depths", "0", "--", ...launch];
     await cliJson(probe, at);
     const options = (...more: string[]): string[] => ["--", "-m", model, "-c", "4096", ...more];
     expect((await check(options("-ub", "256"), at)).prefill.known).toBe(true);

@@ -26,8 +26,8 @@ screenshotWhenFailed(() => workbench);
 /** English words that stay: names of programs, files, models and technical terms, and llama.cpp's own values. */
 const stays =
   /^(Llama|Gauge|llama|server|llama-server|gguf|KV|MiB|GiB|KiB|RAM|Host|CPU|src|ts|css|tides|board|qwen\w*|tiny|f16|K|V|full|of|http|ms|s|B|ubatch|flash|attention|auto|on|off)$/i;
-/** llama.cpp's options and the types of its tensors. */
-const options = /(?<![\w-])--?[a-z][a-z-]*|\b(?:bf16|iq\d\w*|q\d\w*)\b/g;
+/** llama.cpp's options, its endpoints and the types of its tensors. */
+const options = /(?<![\w-])--?[a-z][a-z-]*|\/slots\b|\b(?:bf16|iq\d\w*|q\d\w*)\b/g;
 
 describe("the extension in Japanese", () => {
   it("offers its command in Japanese", async () => {

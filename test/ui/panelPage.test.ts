@@ -51,7 +51,7 @@ describe("the panel's page", () => {
       await expect.poll(() => heading.innerText()).toMatch(/^Fits\. 19,440 of 32,512 tokens/);
       await expect
         .poll(() => page.getByRole("heading", { level: 2 }).allInnerTexts())
-        .toEqual(["Room", "Memory", "Wait", "Measured speed", "Ladder"]);
+        .toEqual(["Room", "Memory", "Wait", "Conversation", "Measured speed", "Ladder"]);
     });
   });
 
