@@ -91,7 +91,7 @@ describe("a ladder from its plan to its verdict, in the packaged extension with 
     await page.keyboard.press("Enter");
     const text = workbench
       .webview()
-      .getByText("The prompt has 9,216 tokens, and one request may hold 4,096.");
+      .getByText("The prompt has 9,216 tokens; one request may hold fewer than 4,096.");
     await text.waitFor();
     await workbench.screenshot("ladder-diagnosis");
   });

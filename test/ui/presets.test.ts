@@ -13,7 +13,7 @@ np = 1
 
 [writer]
 m = models/writer.gguf
-ctx-szie = 16384
+ctx-size = 16384
 fa = off
 ctv = q8_0
 
@@ -24,6 +24,9 @@ ctk = q8_0
 ctv = q8_0
 `;
 
+/** llama-server rejects the whole file for it. */
+const misspelled = "[writer]\nm = models/writer.gguf\nctx-szie = 16384\n";
+
 let folder: string;
 let workbench: Workbench;
 
@@ -33,6 +36,7 @@ beforeAll(async () => {
   const model = await forgedModel({ size: "slope" });
   for (const name of ["coder", "writer"]) await symlink(model, path.join(folder, "models", `${name}.gguf`));
   await writeFile(path.join(folder, "harbour.llama.ini"), preset);
+  await writeFile(path.join(folder, "misspelled.llama.ini"), misspelled);
   workbench = await openWorkbench({
     vsix: [inject("vsix")],
     open: folder,
@@ -77,7 +81,10 @@ describe("a preset, as somebody sees it who opens one", () => {
   });
 
   it("leads from a finding to its explanation", async () => {
-    await workbench.openFile("harbour.llama.ini");
+    await workbench.openFile("misspelled.llama.ini");
+    await lens(/Will not start: 1 error/)
+      .first()
+      .waitFor();
     await workbench.page.locator(".squiggly-error").first().waitFor();
     await line("ctx-szie").locator("span span").first().hover();
     const link = hover("did you mean ctx-size").locator("a", { hasText: "unknownKey" });

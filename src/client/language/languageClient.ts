@@ -143,19 +143,21 @@ function clientOptions(): LanguageClientOptions {
 function languageOf(document: TextDocument): string | undefined {
   const { languageId, uri } = document;
   if (languageId === presetLanguage || languageId === logLanguage) return languageId;
-  if (scriptLanguages.some((each) => each === languageId)) {
-    return /\bllama-server|\bllama\s+serve/.test(document.getText().slice(0, 100_000)) ? "script" : undefined;
-  }
-  if (uri.scheme !== "file" && uri.scheme !== "vscode-remote") return undefined;
+  const onDisk = uri.scheme === "file" || uri.scheme === "vscode-remote";
   const head = (): string => document.getText().slice(0, 20_000);
+  // before scripts: systemd's units, which are read as scripts, are of the same languages
   if (
+    onDisk &&
     /\.ini$/i.test(uri.path) &&
     /^(ini|properties|plaintext)$/.test(languageId) &&
     looksLikePreset(head())
   ) {
     return presetLanguage;
   }
-  if (/\.log$/i.test(uri.path) && /^(log|plaintext)$/.test(languageId) && looksLikeLog(head()))
+  if (scriptLanguages.some((each) => each === languageId)) {
+    return /\bllama-server|\bllama\s+serve/.test(document.getText().slice(0, 100_000)) ? "script" : undefined;
+  }
+  if (onDisk && /\.log$/i.test(uri.path) && /^(log|plaintext)$/.test(languageId) && looksLikeLog(head()))
     return logLanguage;
   return undefined;
 }
