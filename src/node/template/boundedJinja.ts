@@ -32,12 +32,30 @@ class BoundedInterpreter extends Interpreter {
   override evaluate(...[statement, environment]: Parameters<Interpreter["evaluate"]>): Value {
     this.#steps += 1;
     if (this.#steps > mostSteps) throw new Error("the template does not come to an end");
+    refuseTwoArguments(statement);
     const result = super.evaluate(statement, environment);
     const { value } = result;
     if (typeof value === "string" && value.length > mostCharacters) throw tooLarge();
     if (Array.isArray(value) && value.length > mostItems) throw tooLarge();
     return written(result);
   }
+}
+
+/**
+ * `selectattr(name, test)` is a filter of Jinja that llama.cpp lacks: build 11669 ends at its start with "unknown test". It
+ * knows `selectattr(name)` and `selectattr(name, test, value)`.
+ */
+function refuseTwoArguments(statement: unknown): void {
+  const { type, filter } = (statement ?? {}) as { readonly type?: string; readonly filter?: FilterCall };
+  if (type !== "FilterExpression" || filter?.args?.length !== 2) return;
+  const name = filter.callee?.value;
+  if (name === "selectattr" || name === "rejectattr")
+    throw new Error(`the template calls ${name} with a test of one argument, which llama-server rejects`);
+}
+
+interface FilterCall {
+  readonly callee?: { readonly value?: unknown };
+  readonly args?: readonly unknown[];
 }
 
 /** Truth values are written as Python and llama.cpp write them; of lists and objects each writes its own. */
