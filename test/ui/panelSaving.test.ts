@@ -48,11 +48,12 @@ describe("saving from the panel's page", () => {
         const card = panel.page.getByRole("region", { name });
         const chart = card.locator('svg[role="img"]').first();
         // a chart between two pixels is drawn with paler lines
+        const { y } = (await chart.boundingBox()) ?? { y: 0 };
         await card.evaluate(
-          (section, { y = 0 }) => {
-            section.style.marginTop = `${String(Math.ceil(y) - y)}px`;
+          (section, down) => {
+            section.style.marginTop = `${String(down)}px`;
           },
-          (await chart.boundingBox()) ?? {},
+          Math.ceil(y) - y,
         );
         const shown = await chart.screenshot();
         await card.getByRole("button", { name: "Save picture as SVG or PNG" }).click();
